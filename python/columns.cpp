@@ -171,8 +171,18 @@ std::optional<std::tuple<TensorValue, TensorValue, std::optional<TensorValue>, s
   if (!ScalarColumn::held(trial, tensor)) {
     // The first value tells whether it is worthwhile to look at all.
     const std::vector<TensorEntry> entries = entries_of(trial, tensor, mode, worker, has_value);
-    if (entries.empty() ||
-        element_count(owner.shape(entries.front().step, std::string(entries.front().worker))) != std::uint64_t{1}) {
+    if (entries.empty()) {
+      return std::nullopt;
+    }
+    std::optional<Shape> shape = entries.front().shape;
+    if (!shape) {
+      ValueReader reader(trial);
+      const auto problem = reader.read(*entries.front().value, tensor, [&](Extent& value) { shape = value.shape(); });
+      if (problem) {
+        throw ReadError(*problem);
+      }
+    }
+    if (element_count(*shape) != std::uint64_t{1}) {
       return std::nullopt;
     }
   }

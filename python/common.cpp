@@ -35,6 +35,19 @@ TensorValue widened(const TensorValue& value) {
   });
 }
 
+/// Returns an array. @throws InvalidArgument if NumPy refuses its shape, for instance because it has too many axes.
+template <class... Arguments>
+py::array array_of(const py::dtype& dtype, const Shape& shape, const Arguments&... arguments) {
+  try {
+    return py::array(dtype, shape, arguments...);
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_ValueError)) {
+      throw;
+    }
+    throw InvalidArgument("NumPy cannot hold the value: " + std::string(py::str(error.value())));
+  }
+}
+
 template <class WithStep>
 py::dict step_of(const WithStep& e) {
   return py::dict("step"_a = e.step.number, "mode"_a = e.step.mode);
@@ -105,7 +118,7 @@ py::object to_python(const Collection& collection) {
 py::object to_python(const TensorValue& value) {
   if (value.dtype() == Dtype::string) {
     const std::vector<std::string_view> all = strings(value.view());
-    py::array array(py::dtype("O"), value.shape());
+    py::array array = python::array_of(py::dtype("O"), value.shape());
     std::transform(all.begin(), all.end(), static_cast<PyObject**>(array.mutable_data()),
                    [](std::string_view text) { return python::str_or_bytes(text).release().ptr(); });
     return array;
@@ -119,7 +132,7 @@ py::object to_python(const TensorValue& value) {
   }
   // Nobody else has this copy of the value, so the array may be written to.
   const py::capsule owner(new TensorValue(value), [](void* kept) { delete static_cast<TensorValue*>(kept); });
-  return py::array(py::dtype::from_args(name), value.shape(), value.bytes().data(), owner);
+  return python::array_of(py::dtype::from_args(name), value.shape(), value.bytes().data(), owner);
 }
 
 }  // namespace smd

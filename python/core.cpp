@@ -175,6 +175,7 @@ Trial open(const std::string& path, py::dict given) {
   std::optional<std::size_t> newest;
   std::optional<std::size_t> oldest;
   std::string superseded = "left_out";
+  std::optional<bool> as_it_stands;
   take("name", trial.name);
   take("layout", trial.layout);
   take("step_name", trial.step_name);
@@ -184,7 +185,7 @@ Trial open(const std::string& path, py::dict given) {
   take("jobs", trial.jobs);
   take("verify", trial.verify);
   take("strict", trial.strict);
-  take("as_it_stands", trial.as_it_stands);
+  take("as_it_stands", as_it_stands);
   take("superseded", superseded);
   take("auto_refresh", trial.auto_refresh);
   take("incomplete_step_wait_window", trial.incomplete_step_wait_window);
@@ -204,6 +205,9 @@ Trial open(const std::string& path, py::dict given) {
   trial.range_steps = newest   ? StepRange{.newest = *newest}
                       : oldest ? StepRange{.oldest = *oldest}
                                : range_of(range_steps);
+  // A caller that gives a timeout expects the trial to grow.
+  trial.as_it_stands = as_it_stands.value_or(!timeout);
+  trial.until_it_grows = !as_it_stands;
   if (superseded != "left_out" && superseded != "only" && superseded != "included") {
     throw InvalidArgument("superseded is left_out, only or included, not '" + superseded + "'");
   }
@@ -427,6 +431,8 @@ void add_trial(py::module_& module) {
       .def_property_readonly("name", &Trial::name)
       .def_property_readonly("path", &Trial::path)
       .def_property_readonly("layout", [](const Trial& t) { return t.layout().name; })
+      .def_property_readonly("_steps_grow",
+                             [](const Trial& t) { return !t.layout().marks_steps && !t.layout().has_headers; })
       .def_property_readonly("remote", &Trial::remote)
       .def_property_readonly("problems", &Trial::problems)
       .def_property_readonly("ended", &Trial::ended)

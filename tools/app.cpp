@@ -3,6 +3,7 @@
 
 #include "cli/environment.hpp"
 #include "cli/interruption.hpp"
+#include "cli/mapped.hpp"
 #include "cli/output_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/signals.hpp"
@@ -86,7 +87,7 @@ ExitStatus parse_and_run(const Command& command, int argc, char** argv, Diagnost
   const CommandDefinition& definition = command.definition();
   const CommandLine line = CommandLine::parse(definition, arguments);
   if (line.has("help")) {
-    const bool whole = std::ranges::find(arguments, "--help") != arguments.end();
+    const bool whole = contains(arguments, "--help");
     return print((whole ? help_text : short_help_text)(definition, terminal_width(STDOUT_FILENO)));
   }
   if (line.has("version")) {

@@ -4,10 +4,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 #include "storage/descriptor.hpp"
 #include "storage/system_problem.hpp"
+#include "text/environment.hpp"
 #include "text/escape.hpp"
 #include "text/trim.hpp"
 
@@ -63,19 +62,14 @@ void parse(std::string_view text, bool config, std::map<std::string, Profile, st
 }
 
 std::optional<std::string> file_of(const char* variable, const char* leaf) {
-  if (auto path = environment(variable)) {
+  if (auto path = text::environment(variable)) {
     return path;
   }
-  const auto home = environment("HOME");
+  const auto home = text::environment("HOME");
   return home ? std::optional(*home + "/.aws/" + leaf) : std::nullopt;
 }
 
 }  // namespace
-
-std::optional<std::string> environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
-}
 
 Outcome<std::string> read_small_file(const std::string& path) {
   const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -86,8 +80,7 @@ Outcome<std::string> read_small_file(const std::string& path) {
   if (!text) {
     return system_problem(errno, {});
   }
-  return text->size() <= most_bytes ? Outcome(*std::move(text))
-                                    : Problem{ProblemKind::damaged, {}, {}, std::string(too_long_text)};
+  return text->size() <= most_bytes ? Outcome(*std::move(text)) : damaged(std::string(too_long_text));
 }
 
 std::string setting(const Profile& profile, std::string_view name) {
@@ -107,7 +100,7 @@ std::string AwsFiles::content_of(const std::optional<std::string>& path) {
   }
   if (content.problem().kind != ProblemKind::not_found) {
     (content.problem().text == too_long_text ? too_long_ : unreadable_)
-        .push_back("'" + printable(*path) + "' is not used: " + content.problem().text);
+        .push_back(in_quotes(*path) + " is not used: " + content.problem().text);
   }
   return {};
 }

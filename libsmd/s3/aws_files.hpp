@@ -42,8 +42,6 @@ class AwsFiles {
   std::map<std::string, Profile, std::less<>> profiles_;
 };
 
-/// Returns a variable's value; nullopt if it is unset or empty.
-[[nodiscard]] std::optional<std::string> environment(const char* name);
 /// Returns the content, or a problem without a file: not_found, access_denied, damaged (longer than 1 MiB), or io.
 [[nodiscard]] Outcome<std::string> read_small_file(const std::string& path);
 

@@ -132,7 +132,7 @@ Outcome<Bucket::Listed> Bucket::list_page(PageRequest& request) {
   };
   for (ListedObject& object : reply->objects) {
     if (!take(object.key, false)) {
-      return wrong("names '" + printable(client_->scrub_server_text(object.key)) + "', which does not belong there");
+      return wrong("names " + in_quotes(client_->scrub_server_text(object.key)) + ", which does not belong there");
     }
     if (object.key == name && (name.empty() || name.ends_with('/'))) {
       continue;  // represents the folder itself
@@ -145,8 +145,8 @@ Outcome<Bucket::Listed> Bucket::list_page(PageRequest& request) {
   }
   for (std::string& folder : reply->prefixes) {
     if (!take(folder, true)) {
-      return wrong("names the folder '" + printable(client_->scrub_server_text(folder)) +
-                   "', which does not belong there");
+      return wrong("names the folder " + in_quotes(client_->scrub_server_text(folder)) +
+                   ", which does not belong there");
     }
     page.folders.push_back(std::move(folder));
   }

@@ -9,6 +9,7 @@
 #include "s3/scrub.hpp"
 #include "storage/system_problem.hpp"
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -19,7 +20,7 @@ constexpr int slow_stalls = 15;  ///< Multiple of the usual patience.
 
 template <class T>
 bool is_one_of(const T& value, std::initializer_list<T> values) {
-  return std::ranges::find(values, value) != values.end();
+  return contains(values, value);
 }
 
 /// Services other than S3 throttle with status 400.
@@ -278,7 +279,7 @@ Client::Decision Client::decide_refusal(const Ask& ask, const Turn& turn, const 
   }
   if (response.status == 404 && ask.service == "s3") {
     if (code == "NoSuchBucket") {
-      return {What::fail, problem(ProblemKind::not_found, "there is no bucket '" + printable(ask.bucket) + "'")};
+      return {What::fail, problem(ProblemKind::not_found, "there is no bucket " + in_quotes(ask.bucket))};
     }
     return {};
   }
@@ -289,8 +290,8 @@ Client::Decision Client::decide_refusal(const Ask& ask, const Turn& turn, const 
     return {What::other_region, denied("the bucket is in another region"), what, error.region};
   }
   if (response.status == 301 || response.status == 307 || code == "AuthorizationHeaderMalformed") {
-    return {What::fail, denied("the bucket is in another region than '" + printable(turn.region) +
-                               "', and the server does not say in which; give --region" + message)};
+    return {What::fail, denied("the bucket is in another region than " + in_quotes(turn.region) +
+                               ", and the server does not say in which; give --region" + message)};
   }
   if (code == "RequestTimeTooSkewed") {
     return {turn.clock_changed ? What::fail : What::other_clock,

@@ -4,6 +4,7 @@
 #include "s3/credentials.hpp"
 #include "s3/reply.hpp"
 #include "s3/scrub.hpp"
+#include "text/environment.hpp"
 #include "text/escape.hpp"
 
 namespace smd::detail::storage::s3 {
@@ -55,8 +56,8 @@ bool may_have_token(const Endpoint& endpoint) {
 }  // namespace
 
 Finding credentials_from_environment(const CredentialContext& /*context*/) {
-  const auto key_id = environment("AWS_ACCESS_KEY_ID");
-  const auto secret = environment("AWS_SECRET_ACCESS_KEY");
+  const auto key_id = text::environment("AWS_ACCESS_KEY_ID");
+  const auto secret = text::environment("AWS_SECRET_ACCESS_KEY");
   if (!key_id && !secret) {
     return std::optional<FoundCredentials>();
   }
@@ -64,22 +65,22 @@ Finding credentials_from_environment(const CredentialContext& /*context*/) {
     return no_credentials(std::string("of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only ") +
                           (key_id ? "the first" : "the second") + " is set in the environment");
   }
-  return std::optional(FoundCredentials{{*key_id, *secret, environment("AWS_SESSION_TOKEN").value_or(std::string())},
-                                        "the environment"});
+  return std::optional(FoundCredentials{
+      {*key_id, *secret, text::environment("AWS_SESSION_TOKEN").value_or(std::string())}, "the environment"});
 }
 
 Finding credentials_from_container(const CredentialContext& context) {
   std::string url;
-  if (const auto relative = environment("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")) {
+  if (const auto relative = text::environment("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")) {
     url = "http://169.254.170.2" + *relative;
-  } else if (const auto full = environment("AWS_CONTAINER_CREDENTIALS_FULL_URI")) {
+  } else if (const auto full = text::environment("AWS_CONTAINER_CREDENTIALS_FULL_URI")) {
     url = *full;
   } else {
     return std::optional<FoundCredentials>();
   }
   if (has_control(url)) {
-    return no_credentials("the address of the container's credentials, '" + printable(url) +
-                          "', holds a control character");
+    return no_credentials("the address of the container's credentials, " + in_quotes(url) +
+                          ", holds a control character");
   }
   const auto endpoint = parse_endpoint(url.substr(0, url.find_first_of("?#")));
   if (!endpoint || !may_have_token(*endpoint)) {
@@ -87,12 +88,12 @@ Finding credentials_from_container(const CredentialContext& context) {
         "AWS_CONTAINER_CREDENTIALS_FULL_URI names a host that is neither https nor this machine's own");
   }
   std::vector<HttpHeader> headers;
-  auto token = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN");
-  if (const auto file = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")) {
+  auto token = text::environment("AWS_CONTAINER_AUTHORIZATION_TOKEN");
+  if (const auto file = text::environment("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")) {
     auto content = read_small_file(*file);
     if (!content) {
-      return no_credentials("cannot read AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE '" + printable(*file) +
-                            "': " + content.problem().text);
+      return no_credentials("cannot read AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE " + in_quotes(*file) + ": " +
+                            content.problem().text);
     }
     token = std::move(*content);
     token->erase(token->find_last_not_of("\r\n") + 1);
@@ -111,15 +112,16 @@ Finding credentials_from_container(const CredentialContext& context) {
 }
 
 Finding credentials_from_metadata(const CredentialContext& context) {
-  if (const auto off = environment("AWS_EC2_METADATA_DISABLED"); off == "true" || off == "TRUE" || off == "True") {
+  if (const auto off = text::environment("AWS_EC2_METADATA_DISABLED");
+      off == "true" || off == "TRUE" || off == "True") {
     return std::optional<FoundCredentials>();
   }
-  std::string base = environment("AWS_EC2_METADATA_SERVICE_ENDPOINT").value_or("http://169.254.169.254");
+  std::string base = text::environment("AWS_EC2_METADATA_SERVICE_ENDPOINT").value_or("http://169.254.169.254");
   while (base.ends_with('/')) {
     base.pop_back();
   }
   if (has_control(base)) {
-    return no_credentials("AWS_EC2_METADATA_SERVICE_ENDPOINT '" + printable(base) + "' holds a control character");
+    return no_credentials("AWS_EC2_METADATA_SERVICE_ENDPOINT " + in_quotes(base) + " holds a control character");
   }
   const HttpResponse token =
       ask(context, "PUT", base + "/latest/api/token", {{"x-aws-ec2-metadata-token-ttl-seconds", "21600"}});
@@ -135,8 +137,8 @@ Finding credentials_from_metadata(const CredentialContext& context) {
   const std::string name = role.body.substr(0, role.body.find_first_of("\r\n"));
   const HttpResponse response = ask(context, "GET", roles + uri_encode(name, false), headers);
   if (!good(response)) {
-    return no_credentials("instance metadata gives no credentials of the role '" +
-                          printable(without(name, token.body)) + "': " + why(response));
+    return no_credentials("instance metadata gives no credentials of the role " + in_quotes(without(name, token.body)) +
+                          ": " + why(response));
   }
   return credentials_in(response.body, "instance metadata");
 }

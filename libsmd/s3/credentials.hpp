@@ -24,7 +24,7 @@ using Finding = Outcome<std::optional<FoundCredentials>>;
 
 /// Returns the problem that credentials are unavailable, and why.
 [[nodiscard]] inline Problem no_credentials(std::string text) {
-  return {ProblemKind::access_denied, {}, {}, std::move(text)};
+  return make_problem(ProblemKind::access_denied, std::move(text));
 }
 
 /// Returns the argument, or a problem if the credentials contain a control character, because a header cannot contain

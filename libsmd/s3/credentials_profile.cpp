@@ -12,7 +12,10 @@
 #include "s3/credentials.hpp"
 #include "s3/reply.hpp"
 #include "s3/scrub.hpp"
+#include "text/environment.hpp"
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
+#include "text/words.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -28,7 +31,7 @@ bool may_pass(const HttpResponse& response, const std::string& code) {
   constexpr std::array passing = {Trouble::resolve, Trouble::connect, Trouble::stalled, Trouble::broken};
   return response.trouble == Trouble::none ? response.status == 429 || response.status >= 500 ||
                                                  code == "IDPCommunicationError" || code == "Throttling"
-                                           : std::ranges::find(passing, response.trouble) != passing.end();
+                                           : contains(passing, response.trouble);
 }
 
 /// Requests a role's credentials with a form; signed with `base`, or unsigned if it is null. Messages show neither the
@@ -40,7 +43,7 @@ Finding ask_for_role(const CredentialContext& context, const std::string& role, 
   if (!endpoint) {
     return endpoint.problem();
   }
-  const std::string refused = "cannot take on the role '" + printable(role) + "': ";
+  const std::string refused = "cannot take on the role " + in_quotes(role) + ": ";
   const std::string body = canonical_query(form);
   for (unsigned attempt = 1;; ++attempt) {
     Signable call{"POST", endpoint->host, endpoint->base + "/", {}, {}, body};
@@ -67,7 +70,7 @@ Finding ask_for_role(const CredentialContext& context, const std::string& role, 
         continue;
       }
       std::string why = response.trouble != Trouble::none ? response.text : "status " + std::to_string(response.status);
-      why.append(code.empty() ? "" : " ").append(code);
+      text::append_part(why, code, " ");
       for (const auto& [name, value] : form) {  // a code may repeat what was sent
         why = name == "WebIdentityToken" || name == "ExternalId" ? without(std::move(why), value) : std::move(why);
       }
@@ -79,7 +82,7 @@ Finding ask_for_role(const CredentialContext& context, const std::string& role, 
     if (credentials.key_id.empty() || credentials.secret.empty()) {
       return no_credentials(refused + "the answer holds no credentials");
     }
-    return std::optional(FoundCredentials{std::move(credentials), "the role '" + printable(role) + "'"});
+    return std::optional(FoundCredentials{std::move(credentials), "the role " + in_quotes(role)});
   }
 }
 
@@ -110,11 +113,11 @@ Finding assume_role_with_web_identity(const CredentialContext& context, const Pr
   // Read each time, because the issuer replaces the file before the token expires.
   auto token = read_small_file(file);
   if (!token) {
-    return no_credentials("cannot read '" + printable(file) + "', the " + named_by + ": " + token.problem().text);
+    return no_credentials("cannot read " + in_quotes(file) + ", the " + named_by + ": " + token.problem().text);
   }
   token->erase(token->find_last_not_of(" \t\r\n") + 1);
   if (token->empty()) {
-    return no_credentials("'" + printable(file) + "', the " + named_by + ", is empty");
+    return no_credentials(in_quotes(file) + ", the " + named_by + ", is empty");
   }
   Query form = role_form("AssumeRoleWithWebIdentity", profile);
   form.emplace_back("WebIdentityToken", std::move(*token));
@@ -232,18 +235,18 @@ Finding follow_profiles(const CredentialContext& context, std::vector<Role>& rol
 }  // namespace
 
 Finding credentials_from_web_identity(const CredentialContext& context) {
-  const auto file = environment("AWS_WEB_IDENTITY_TOKEN_FILE");
+  const auto file = text::environment("AWS_WEB_IDENTITY_TOKEN_FILE");
   if (!file) {
     return std::optional<FoundCredentials>();
   }
-  const auto role = environment("AWS_ROLE_ARN");
+  const auto role = text::environment("AWS_ROLE_ARN");
   if (!role) {
     return no_credentials("AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN, the role to assume, is not");
   }
   return assume_role_with_web_identity(
       context,
       {{"role_arn", *role},
-       {"role_session_name", environment("AWS_ROLE_SESSION_NAME").value_or(std::string())},
+       {"role_session_name", text::environment("AWS_ROLE_SESSION_NAME").value_or(std::string())},
        {"web_identity_token_file", *file}},
       "AWS_WEB_IDENTITY_TOKEN_FILE");
 }

@@ -18,7 +18,7 @@ Outcome<T> with_settings(const RemoteOptions& options, unsigned requests, Make m
   auto settings = Settings::make(options, requests);
   return settings ? make(std::move(*settings)) : Outcome<T>(std::move(settings.problem()));
 } catch (const std::bad_alloc&) {
-  return Problem{ProblemKind::io, {}, {}, "memory ran out"};
+  return make_problem(ProblemKind::io, "memory ran out");
 }
 
 Outcome<std::unique_ptr<Storage>> open(const std::string& url, const RemoteOptions& options, unsigned requests) {
@@ -37,13 +37,13 @@ std::string refuse_cache(const RemoteOptions& options) {
     return {};
   }
   const CacheFolder opened = open_cache_folder(folder);
-  return opened.foreign ? "the cache folder '" + printable(folder) + "' " + opened.trouble : std::string();
+  return opened.foreign ? "the cache folder " + in_quotes(folder) + " " + opened.trouble : std::string();
 }
 
 /// JSON 1.1 protocol: docs.aws.amazon.com, "Amazon SageMaker API Reference".
 Outcome<std::string> call_sagemaker(const std::string& action, const std::string& body, Settings settings) {
   const auto problem = [&](ProblemKind kind, const std::string& text) {
-    return Problem{kind, {}, {}, "SageMaker " + action + ": " + text};
+    return make_problem(kind, "SageMaker " + action + ": " + text);
   };
   if (!settings.region_given) {
     return problem(ProblemKind::io, "in which region is not said; give --region, AWS_REGION or the profile's");

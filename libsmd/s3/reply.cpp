@@ -16,7 +16,7 @@
 namespace smd::detail::storage::s3 {
 namespace {
 
-Problem no_page(std::string text) { return {ProblemKind::network, {}, {}, "the listing " + std::move(text)}; }
+Problem no_page(std::string text) { return make_problem(ProblemKind::network, "the listing " + std::move(text)); }
 
 std::string string_of(const nlohmann::json& object, const char* name) {
   const auto found = object.find(name);

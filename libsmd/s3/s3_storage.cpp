@@ -11,6 +11,8 @@
 #include "s3/s3_storage.hpp"
 #include "storage/beneath.hpp"
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
+#include "text/path.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -141,15 +143,13 @@ std::string prefix_of(std::string_view folder) {
   return name.empty() ? name : name + "/";
 }
 
-std::string_view leaf_of(std::string_view name) noexcept { return name.substr(name.rfind('/') + 1); }
-
 std::vector<DirEntry> entries_of(const Bucket::Listed& page) {
   std::vector<DirEntry> entries;
   for (const std::string& each : page.names) {
-    entries.push_back({std::string(leaf_of(each)), EntryKind::file});
+    entries.push_back({std::string(text::leaf_of(each)), EntryKind::file});
   }
   for (const std::string& each : page.folders) {
-    const std::string_view leaf = leaf_of(each);
+    const std::string_view leaf = text::leaf_of(each);
     if (!leaf.empty() && leaf != "." && leaf != "..") {
       entries.push_back({std::string(leaf), EntryKind::folder});
     }
@@ -349,9 +349,7 @@ class S3Storage final : public Storage {
     if (name.find('/') != name.npos || top_.truncated || !asked_.emplace(name).second) {
       return std::nullopt;
     }
-    const auto has = [name](const std::vector<std::string>& names) {
-      return std::ranges::find(names, name) != names.end();
-    };
+    const auto has = [name](const std::vector<std::string>& names) { return contains(names, name); };
     return has(top_.names) || has(top_.folders);
   }
 
@@ -448,9 +446,9 @@ Outcome<std::unique_ptr<Storage>> open_s3(const std::string& url, Settings setti
     return std::move(top.problem());
   }
   if (top->names.empty() && top->folders.empty() && !top->truncated) {
-    return make_problem(ProblemKind::not_found, "there is nothing in the bucket '" +
-                                                    printable(bucket->location().bucket) + "' below '" +
-                                                    printable(bucket->location().prefix) + "'");
+    return make_problem(ProblemKind::not_found, "there is nothing in the bucket " +
+                                                    in_quotes(bucket->location().bucket) + " below " +
+                                                    in_quotes(bucket->location().prefix));
   }
   return std::unique_ptr<Storage>(std::make_unique<S3Storage>(std::move(bucket), url, std::move(*top)));
 }

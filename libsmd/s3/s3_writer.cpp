@@ -59,8 +59,8 @@ class S3Upload final : public Upload {
         drop.total = time_after_stop;
       }
       if (auto dropped = bucket_->client().ask(drop); !dropped) {
-        bucket_->client().say(LogLevel::warning, "the parts of '" + printable(name_) +
-                                                     "' that were sent cannot be removed: " + dropped.problem().text);
+        bucket_->client().say(LogLevel::warning, "the parts of " + in_quotes(name_) +
+                                                     " that were sent cannot be removed: " + dropped.problem().text);
       }
     } catch (...) {  // the parts remain: nothing more can be done
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 
+#include "text/environment.hpp"
 #include "text/escape.hpp"
 #include "text/nearest.hpp"
 #include "text/number.hpp"
@@ -24,7 +25,7 @@ std::optional<std::string> setting(const std::optional<Profile>& profile, std::s
   return profile ? std::optional(s3::setting(*profile, name)) : std::nullopt;
 }
 
-Problem wrong(std::string text) { return {ProblemKind::io, {}, {}, std::move(text)}; }
+Problem wrong(std::string text) { return make_problem(ProblemKind::io, std::move(text)); }
 
 /// Returns the URL without parts that may be secret: user and password before an `@`, and everything after a `?` or
 /// `#`.
@@ -51,7 +52,7 @@ std::optional<bool> truth(std::string_view text) {
 
 bool ignores_endpoints(const std::optional<Profile>& profile) {
   const auto value = first_of(
-      {environment("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"), setting(profile, "ignore_configured_endpoint_urls")});
+      {text::environment("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"), setting(profile, "ignore_configured_endpoint_urls")});
   return value == "true";
 }
 
@@ -73,48 +74,50 @@ Outcome<Settings> Settings::make(const RemoteOptions& options, unsigned in_fligh
     }
   }
   settings.profile_by_option = !options.profile.empty();
-  const auto name = first_of({options.profile, environment("AWS_PROFILE"), environment("AWS_DEFAULT_PROFILE")});
+  const auto name =
+      first_of({options.profile, text::environment("AWS_PROFILE"), text::environment("AWS_DEFAULT_PROFILE")});
   settings.profile_asked_for = name.has_value();
   settings.profile_name = name.value_or("default");
   if (has_control(settings.profile_name)) {
-    return wrong("the profile's name '" + printable(settings.profile_name) + "' holds a control character");
+    return wrong("the profile's name " + in_quotes(settings.profile_name) + " holds a control character");
   }
   const std::optional<Profile> profile = settings.files.profile(settings.profile_name);
   if (settings.profile_asked_for && !profile) {
-    return wrong("there is no profile '" + printable(settings.profile_name) +
-                 "' in the AWS config and credentials files" + settings.files.unread());
+    return wrong("there is no profile " + in_quotes(settings.profile_name) +
+                 " in the AWS config and credentials files" + settings.files.unread());
   }
   const auto url = ignores_endpoints(profile)
                        ? first_of({options.endpoint_url})
-                       : first_of({options.endpoint_url, environment("AWS_ENDPOINT_URL_S3"),
-                                   environment("AWS_ENDPOINT_URL"), setting(profile, "endpoint_url")});
+                       : first_of({options.endpoint_url, text::environment("AWS_ENDPOINT_URL_S3"),
+                                   text::environment("AWS_ENDPOINT_URL"), setting(profile, "endpoint_url")});
   if (url) {
     settings.endpoint = parse_endpoint(*url);
     if (!settings.endpoint) {
       return no_endpoint(*url);
     }
   }
-  const auto region = first_of(
-      {options.region, environment("AWS_REGION"), environment("AWS_DEFAULT_REGION"), setting(profile, "region")});
+  const auto region = first_of({options.region, text::environment("AWS_REGION"),
+                                text::environment("AWS_DEFAULT_REGION"), setting(profile, "region")});
   settings.region_given = region.has_value();
   settings.region = region.value_or("us-east-1");
   if (!is_region(settings.region)) {
-    return wrong("'" + printable(settings.region) + "' is no region");
+    return wrong(in_quotes(settings.region) + " is no region");
   }
-  const auto fips = first_of({environment("AWS_USE_FIPS_ENDPOINT"), setting(profile, "use_fips_endpoint")});
+  const auto fips = first_of({text::environment("AWS_USE_FIPS_ENDPOINT"), setting(profile, "use_fips_endpoint")});
   const auto wants_fips = truth(fips.value_or("false"));
   if (!wants_fips) {  // never guessed: a typing error must not select the other endpoint
-    return wrong("AWS_USE_FIPS_ENDPOINT '" + printable(*fips) + "' is neither true nor false");
+    return wrong("AWS_USE_FIPS_ENDPOINT " + in_quotes(*fips) + " is neither true nor false");
   }
   settings.fips = *wants_fips;
   if (settings.fips && !settings.endpoint && settings.region.starts_with("cn-")) {  // AWS has none in China
     return wrong("AWS_USE_FIPS_ENDPOINT: the region " + settings.region + " has no FIPS endpoints");
   }
-  settings.ca_file = first_of({environment("AWS_CA_BUNDLE"), setting(profile, "ca_bundle")}).value_or(std::string());
-  if (const auto given = first_of({environment("AWS_MAX_ATTEMPTS"), setting(profile, "max_attempts")})) {
+  settings.ca_file =
+      first_of({text::environment("AWS_CA_BUNDLE"), setting(profile, "ca_bundle")}).value_or(std::string());
+  if (const auto given = first_of({text::environment("AWS_MAX_ATTEMPTS"), setting(profile, "max_attempts")})) {
     const unsigned attempts = text::parsed<unsigned>(*given).value_or(0);
     if (attempts == 0) {
-      return wrong("AWS_MAX_ATTEMPTS '" + printable(*given) + "' is no number from 1");
+      return wrong("AWS_MAX_ATTEMPTS " + in_quotes(*given) + " is no number from 1");
     }
     settings.attempts = std::min(attempts, most_attempts);
   }
@@ -129,15 +132,15 @@ Outcome<Settings> Settings::make(const RemoteOptions& options, unsigned in_fligh
 }
 
 std::string cache_folder_of(const RemoteOptions& options) {
-  return first_of({options.cache, environment("SMD_CACHE_DIR")}).value_or(std::string());
+  return first_of({options.cache, text::environment("SMD_CACHE_DIR")}).value_or(std::string());
 }
 
 Outcome<Endpoint> service_endpoint(const Settings& settings, std::string_view service, const char* variable) {
   const auto profile = settings.files.profile(settings.profile_name);
-  const auto url =
-      ignores_endpoints(profile)
-          ? std::optional<std::string>()
-          : first_of({environment(variable), environment("AWS_ENDPOINT_URL"), setting(profile, "endpoint_url")});
+  const auto url = ignores_endpoints(profile)
+                       ? std::optional<std::string>()
+                       : first_of({text::environment(variable), text::environment("AWS_ENDPOINT_URL"),
+                                   setting(profile, "endpoint_url")});
   if (!url) {
     Endpoint endpoint;
     endpoint.host = aws_host(service, settings.region, settings.fips);

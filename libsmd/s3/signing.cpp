@@ -11,6 +11,7 @@
 
 #include "s3/uri.hpp"
 #include "text/trim.hpp"
+#include "text/words.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -60,11 +61,10 @@ void sign(Signable& request, const Credentials& credentials, std::string_view re
   signed_headers.push_back({"host", request.host});
   std::ranges::sort(signed_headers, {}, &HttpHeader::name);
   std::string lines;
-  std::string names;
   for (const HttpHeader& header : signed_headers) {
     lines += header.name + ":" + folded(header.value) + "\n";
-    names += (names.empty() ? "" : ";") + header.name;
   }
+  const std::string names = text::joined(signed_headers, ";", &HttpHeader::name);
   // S3 uses the path unchanged; other services encode it once more.
   const std::string path = s3 ? request.path : uri_encode(request.path, true);
   const std::string canonical =

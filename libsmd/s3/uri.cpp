@@ -10,23 +10,18 @@
 #include <new>
 
 #include "storage/bucket_name.hpp"
+#include "text/ascii.hpp"
 #include "text/mapped.hpp"
 #include "text/nearest.hpp"
+#include "text/words.hpp"
 
 namespace smd::detail::storage::s3 {
-namespace {
-
-bool is_alphanumeric(char c) noexcept {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-}  // namespace
 
 std::string uri_encode(std::string_view text, bool path) {
   std::string encoded;
   encoded.reserve(text.size());
   for (const char c : text) {
-    if (is_alphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~' || (path && c == '/')) {
+    if (text::is_alphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~' || (path && c == '/')) {
       encoded.push_back(c);
     } else {
       fmt::format_to(std::back_inserter(encoded), "%{:02X}", static_cast<unsigned char>(c));
@@ -48,16 +43,12 @@ std::string canonical_query(const Query& query) {
   Query encoded = mapped(
       query, [](const auto& one) { return std::pair(uri_encode(one.first, false), uri_encode(one.second, false)); });
   std::ranges::sort(encoded);
-  std::string text;
-  for (const auto& [name, value] : encoded) {
-    text.append(text.empty() ? "" : "&").append(name).append("=").append(value);
-  }
-  return text;
+  return text::joined(encoded, "&", [](const auto& one) { return one.first + "=" + one.second; });
 }
 
 Outcome<Location> parse_location(std::string_view url) {
   if (const std::string_view refused = refuse_location(url); !refused.empty()) {
-    return Problem{ProblemKind::not_found, {}, {}, std::string(refused)};
+    return make_problem(ProblemKind::not_found, std::string(refused));
   }
   url.remove_prefix(url.find("//") + 2);
   const std::size_t slash = std::min(url.find('/'), url.size());
@@ -108,7 +99,7 @@ std::string aws_host(std::string_view service, std::string_view region, bool fip
 
 bool is_region(std::string_view text) noexcept {
   return !text.empty() && text.size() <= 63 &&
-         std::ranges::all_of(text, [](char c) { return is_alphanumeric(c) || c == '-'; });
+         std::ranges::all_of(text, [](char c) { return text::is_alphanumeric(c) || c == '-'; });
 }
 
 bool has_control(std::string_view text) noexcept {

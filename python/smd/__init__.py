@@ -47,7 +47,7 @@ class IndexReaderException(Error):
 
 class InvalidArgument(Error):
     """An argument is not valid, such as a pattern that does not compile."""
-    tag = "InvalidArgument"
+    tag = "Usage"
 
 
 class MatchLimit(InvalidArgument):
@@ -95,6 +95,7 @@ class StepAlreadySaved(Error):
 
 class RuleEvaluationConditionMet(Error):
     """The condition of a rule is met. Takes the rule's name and the step."""
+    tag = "RuleEvaluationConditionMet"
 
     def __init__(self, rule_name: str = "", step: int | None = None):
         super().__init__(rule_name if step is None else
@@ -165,7 +166,13 @@ def open(path: str | os.PathLike[str], **options: Any) -> Trial:
     Options: name; layout; step_name; one of range_steps=(first, end), newest=n and oldest=n: the steps to read; jobs:
     threads; verify=False: check no checksums; strict; as_it_stands; superseded="left_out", "only" or "included";
     auto_refresh=False: look for new steps only at `refresh`; timeout: seconds to wait until there is a trial;
-    incomplete_step_wait_window; on S3: endpoint_url, region, profile, sign_requests, requester_pays, cache."""
+    incomplete_step_wait_window; on S3: endpoint_url, region, profile, sign_requests, requester_pays, cache.
+
+    as_it_stands concerns logs and checkpoints. True: the trial is read as the commands read it, as one that has ended:
+    with a last line without an end, say; later changes are not seen. False: it is read as one that is still written, so
+    what is half written is not read yet. By default it is read as it stands until it grows: once a query or `refresh`
+    finds something new, or `follow` or `wait_for_steps` waits, all is read again as with False. With a timeout the
+    default is False."""
     from smd._trial import Trial
     return Trial(path, **options)
 

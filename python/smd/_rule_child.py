@@ -66,11 +66,11 @@ def start(number, file, name, trials, parameters):
     return {}
 
 
-def step(number, step):
-    """Returns whether a rule's condition is met at a step."""
+def step(number, step, news):
+    """Returns whether a rule's condition is met at a step. news: smd-rule has looked at the trials anew."""
     rule = _rules[number]
     for trial in getattr(rule, "trials", [rule.base_trial]):
-        if step > (-1 if trial.last_complete_step is None else trial.last_complete_step):
+        if news or step > (-1 if trial.last_complete_step is None else trial.last_complete_step):
             trial.refresh()
     try:
         return {"met": f"{type(rule).__name__}: the condition is met"} if rule.evaluate(step, wait=False) else {}

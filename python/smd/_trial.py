@@ -73,8 +73,8 @@ class Tensor(_core.Tensor):
 
 
 class Steps:
-    """Iterates over steps as they become complete; raises ValueError while another thread waits for its next step.
-    outcome: why it ended ("ended", "idle", "timed_out"), else None."""
+    """Iterates over steps as they become complete, or grow; raises ValueError while another thread waits for its next
+    step. outcome: why it ended ("ended", "idle", "timed_out"), else None."""
     outcome: str | None = None
 
     def __init__(self, follower: _core.Follower):
@@ -197,7 +197,9 @@ class Trial(_core.Trial):
 
     def follow(self, idle: float | None = None, timeout: float | None = None, interval: float | None = None,
                after: int | None = None) -> Steps:
-        """Returns an iterator over the global steps that are there and those to come, until the job ends."""
+        """Returns an iterator over the global steps that are there and those to come, until the job ends.
+
+        In a log a step can grow: it comes again each time that something of it has arrived."""
         return Steps(_core.Follower(self, idle, timeout, interval, after))
 
     def refresh(self) -> None:

@@ -729,6 +729,30 @@ class Made(unittest.TestCase):
             self.assertEqual([line for line in errors if f"no number, and left out: {count}" in line], errors)
             self.assertEqual(len(errors), 1)
 
+    def test_a_row_of_a_checkpoint_that_grows_is_shown_again_as_a_whole(self):
+        folder = os.path.join(self.folder, "run")
+        log = json.dumps({"global_step": 5, "log_history": [{"loss": 12, "step": 5}]}).encode()
+        steps = ("smd-ls", "--steps", "--columns")
+        for command, first, grown, last in (
+                ((*steps, "step,tensors,bytes"), "5\t1\t8\n", ["5\t2\t16\n"], "10\t1\t4\n"),
+                ((*steps, "step,tensors", "-n", "a"), "5\t1\n", [], "10\t1\n"),
+                (("smd-reduce", "--by", "step", "-r", "count,sum", "--columns", "step,count,sum"),
+                 "5\t2\t7\n", ["5\t3\t19\n"], "10\t1\t1\n")):
+            with self.subTest(command=command):
+                self.write("run/checkpoint-5/model.safetensors", safetensors({"a": [3, 4]}))
+                with subprocess.Popen((*command, "-F", "--idle", "60", "--interval", "0.2", "-H", folder), text=True,
+                                      stdout=subprocess.PIPE, env=ENVIRONMENT) as follower:
+                    lines = [follower.stdout.readline()]
+                    os.rename(self.write("new/log", log), os.path.join(folder, "checkpoint-5/trainer_state.json"))
+                    lines += [follower.stdout.readline() for _ in grown]
+                    self.write("new/model.safetensors", safetensors({"a": [1]}))
+                    os.rename(os.path.join(self.folder, "new"), os.path.join(folder, "checkpoint-10"))
+                    lines.append(follower.stdout.readline())
+                    follower.terminate()
+                    lines += follower.stdout.readlines()
+                self.assertEqual(lines, [first, *grown, last])
+                shutil.rmtree(folder)
+
     def test_a_log_that_each_checkpoint_repeats_is_followed_once(self):
         def save(step):
             log = [{"loss": 1 / at, "step": at} for at in range(5, step + 1, 5)]
@@ -759,6 +783,13 @@ class Made(unittest.TestCase):
         # Only their times are asked for.
         out, errors = run("smd-rule", place("small_floats"), "-r", "StalledTrainingRule", "--jsonl", status=5)
         self.assertEqual((json.loads(out)["records_unread"], errors), (0, []))
+        # What another rule could not read does not count.
+        out, errors = run("smd-rule", place("small_floats"), "-r", "StalledTrainingRule,AllZero", "-pAllZero.tensor_regex=.",
+                          "--jsonl", status=(4, 5))
+        results = {result["rule"]: result for result in map(json.loads, out.splitlines())}
+        self.assertEqual((results["AllZero"]["kind"], results["AllZero"]["records_unread"]), ("unread", 4))
+        stalled = results["StalledTrainingRule"]
+        self.assertEqual((stalled["status"], stalled["records_unread"]), ("NotEvaluated", 0))
         for command, status in ((("smd-tensor", "-n", "plain.weight", "-n", "packed.F4"), 0),
                                 (("smd-tensor", "-n", "packed.F4"), 1),
                                 (("smd-reduce", "-n", "plain.weight", "-n", "packed.F4"), 0),

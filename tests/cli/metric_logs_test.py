@@ -218,6 +218,7 @@ JUDGED = [
     {"id": "validation later", "stages": ["step,loss,val_loss\n0,3,\n1,2,\n2,1,\n", "3,1,1.7\n", "4,1,1.7\n"]},
     {"id": "second header", "stages": ["step,loss\n0,4\n1,3\n2,2\n", "step,loss\n0,4\n1,nan\n"]},
     {"id": "goes back", "stages": ["step,loss\n0,4\n1,3\n2,2\n3,1\n", "1,nan\n", "2,nan\n3,inf\n", "4,1\n"]},
+    {"id": "other numbers", "stages": ["step,loss,val\n0,1,2\n1,1,3\n2,1,1\n", "1,2,8\n", "2,1,1\n"]},  # 2, then 3 at step 1
     {"id": "superseded", "stages": ["step,loss,val\n0,4,4\n1,nan,4\n", "2,nan,4\n", "1,3,3\n2,2,nan\n", "3,1,1\n"]},
 ]
 
@@ -248,17 +249,19 @@ def check_whole_steps(commands, _, case):
 
 
 def check_judged(commands, _, case):
-    """Rules that follow a file judge as afterwards, and print each finding once."""
+    """Rules that follow a file judge as afterwards, and print each finding once. A note says if some no longer hold."""
     followed, right, err = followed_and_whole(commands, case["stages"], "smd-rule", "-r", "ExplodingTensor,Overfit", "-k")
 
     def of(rows, record):
-        keys = ("rule", "tensor", "step", "findings", "steps_evaluated", "steps_skipped")
+        keys = ("rule", "tensor", "step", "value", "findings", "steps_evaluated", "steps_skipped")
         return [tuple(row.get(key) for key in keys) for row in rows if row["record"] == record]
 
     require(of(followed, "result") == of(right, "result"), f"{case['id']}: {followed}, right is {right}: {err}")
     shown = of(followed, "finding")
     require(len(set(shown)) == len(shown) and set(of(right, "finding")) <= set(shown),
             f"{case['id']}: found {shown}, right is {of(right, 'finding')}")
+    require((b"no longer hold" in err) == (len(shown) > len(of(right, "finding"))),
+            f"{case['id']}: found {shown}, right is {of(right, 'finding')}; it said {err}")
 
 
 def check_without_step(commands, logs, case):

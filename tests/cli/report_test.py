@@ -286,6 +286,31 @@ class Report(unittest.TestCase):
         self.assertLess(grave, look)
         self.assertGreater(health.index("Overfit"), look)
 
+    def csv(self, name, lines):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.writelines(line + "\n" for line in lines)
+        return self.path(name)
+
+    def test_overtraining_names_the_loss_that_stands_still(self):
+        log = self.csv("log.csv", ["step,train/loss,val/loss", *(f"{step},0.5,{3 - step / 10}" for step in range(20))])
+        health = self.page(log, status=1).by_id("health").text()
+        self.assertIn("train/loss does not get better any more, from step 5 on (train 5)", health)
+
+    def test_of_equal_least_losses_the_first(self):
+        for values, said in (((2, .5, .5, .5, 1, .5), "loss was least at step 1 (0.5), and is again 0.5 at step 5"),
+                             ((2, 1, .5), "loss fell from 2 at step 0 to its least, 0.5 at step 2"),
+                             ((2, 2, 2), "loss is 2 at step 2, as at the start")):
+            log = self.csv("log.csv", ["step,loss", *(f"{step},{value}" for step, value in enumerate(values))])
+            self.assertIn(said, self.page(log).by_id("health").text())
+
+    def test_results_in_brief_are_those_of_smd_rule(self):
+        trial = os.path.join(LOGS, "sick")
+        (brief,) = json.loads(run("smd-report", trial, "-f", "json", status=1)[0])
+        for result in brief["results"]:
+            (right,) = [row for row in rows("smd-rule", trial, "-r", result["rule"], "-k", status=(0, 1, 5))
+                        if row["record"] == "result"]
+            self.assertEqual(result, {key: right[key] for key in right if key not in ("record", "trial", "elapsed")})
+
     def test_a_spike_does_not_flatten_a_curve(self):
         saved = [{"step": step, "tensor": "loss", "value": 1e6 if step == 50 else 2 - step / 100, "collections": ["losses"]}
                  for step in range(100)]

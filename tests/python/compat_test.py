@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 from smd.compat import install
 
@@ -125,6 +126,30 @@ class Rules(unittest.TestCase):
         trial, other = create_trial(DIGITS), create_trial(DIGITS)
         self.assertEqual(self.met_at(documented.LossAboveOtherRule(trial, [other], "0.5"))[:2], [0, 5])
         self.assertEqual(self.met_at(documented.LossAboveOtherRule(trial, [other], "1")), [])
+
+
+    def test_a_step_that_grows_is_invoked_once(self):
+        """A log has a step's values in several lines; the rule itself writes those that come meanwhile."""
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.path.join(folder, "metrics.jsonl")
+
+            def write(*lines):
+                with open(log, "a", encoding="utf-8") as file:
+                    file.writelines(json.dumps(line) + "\n" for line in lines)
+
+            class Seen(Rule):
+                seen = []
+
+                def invoke_at_step(self, step):
+                    self.seen.append((step, float(self.base_trial.tensor("eval").value(step))))
+                    if step == 0:
+                        write({"step": 1, "eval": 4}, {"step": 2, "loss": 5}, {"step": 2, "eval": 6})
+                    return True
+
+            write({"step": 0, "loss": 1}, {"step": 0, "eval": 2}, {"step": 1, "loss": 3})
+            with unittest.mock.patch("smd.compat.smdebug._QUIET", 0.2):
+                self.assertEqual(self.met_at(Seen(create_trial(log)), end_step=3), [0, 1, 2])
+            self.assertEqual(Seen.seen, [(0, 2), (1, 4), (2, 6)])
 
 
 class Saving(unittest.TestCase):

@@ -274,12 +274,68 @@ class Tables(InFolder):
         log = self.log("epoch,step,loss,loss/wall_time\n0,10,1.5,3\n1,20,0.5,4\n", step_name="epoch")
         with self.assertRaisesRegex(smd.InvalidArgument, "'step'") as caught:
             log.scalars(wide=True)
-        self.assertEqual(caught.exception.tag, "InvalidArgument")
+        self.assertEqual(caught.exception.tag, "Usage")
         losses = {"loss": [1.5, 0.5], "loss/wall_time": [3, 4]}
         self.check_table(log.scalars(wide=True, exclude="^step$"), step=[0, 1], **losses)
         with self.assertRaisesRegex(smd.InvalidArgument, "'loss/wall_time'"):
             log.scalars(wide=True, exclude="^step$", wall_time=True)
         self.assertEqual(log.scalars("^step$")["value"].tolist(), [10, 20])
+
+
+class AsItStands(InFolder):
+    """What is at rest is read as the commands read it; what grows, or is waited for, as a follower reads it."""
+    TAIL = "step,loss\n0,1\n1,nan"  # without a line end
+
+    def grow(self, text):
+        with open(self.place("metrics.csv"), "a", encoding="utf-8") as file:
+            file.write(text)
+
+    def test_a_log_at_rest(self):
+        log = self.log(self.TAIL)
+        self.assertEqual((log.steps(), log.ended), ([0, 1], False))
+        np.testing.assert_array_equal(log["loss"].values()[1], [1, np.nan])
+        result = smd.rules.run(log, "ExplodingTensor")
+        self.assertEqual((result.status, result.findings[0].step), ("IssuesFound", 1))
+        log = self.log(self.TAIL, as_it_stands=True)
+        self.assertEqual((log.steps(), log.ended), ([0, 1], True))
+        for options in ({"as_it_stands": False}, {"timeout": 1}):
+            log = self.log(self.TAIL, **options)
+            self.assertEqual((log.steps(), log.ended), ([0], False), options)
+
+    def test_a_log_that_grows(self):
+        log, fixed = self.log(self.TAIL), smd.open(self.place("metrics.csv"), auto_refresh=False)
+        self.grow("\n2,3")
+        self.assertEqual((log.steps(), log.ended), ([0, 1], False))
+        self.grow("\n3")
+        self.assertEqual(log.steps(), [0, 1, 2])
+        self.assertEqual(fixed.steps(), [0, 1])
+        fixed.refresh()
+        self.assertEqual(fixed.steps(), [0, 1, 2])
+
+    def test_a_log_that_is_waited_for(self):
+        log = self.log(self.TAIL)
+        self.assertEqual(list(log.follow(idle=0.01)), [0])
+        self.assertEqual(log.steps(), [0])
+        log = self.log(self.TAIL)
+        self.assertEqual(log.wait_for_steps([1], timeout=0), "timed_out")
+        self.grow("\n")
+        self.assertEqual(log.wait_for_steps([1]), "reached")
+
+    def test_a_step_that_grows_comes_again(self):
+        log = self.log("step,loss,accuracy\n0,1,\n")
+        follower = log.follow(idle=9)
+        self.assertEqual(next(follower), 0)
+        self.grow("0,,0.5\n")
+        self.assertEqual(next(follower), 0)
+        self.assertEqual(log["accuracy"].value(0), 0.5)
+
+    def test_a_run_that_has_ended(self):
+        place = os.path.join(FIXTURES, "metric-logs", "wb_global_step_gap")
+        with open(place + SUFFIX, encoding="utf-8") as file:
+            steps = json.load(file)["trials"]["."]["steps"]
+        for how in (None, True):
+            run = smd.open(place, as_it_stands=how)
+            self.assertEqual((run.steps(), list(run.follow()), run.ended), (steps, steps, True), how)
 
 
 class ElementTypes(unittest.TestCase):
@@ -357,7 +413,9 @@ class Errors(unittest.TestCase):
         self.raised(smd.TensorUnavailableForStep, lambda: self.trial[gradient].value(evaluation), tensor=gradient,
                     step=evaluation, missing=None)
         self.raised(smd.InvalidWorker, lambda: self.trial[gradient].value(0, worker="x"), worker="x")
-        self.raised(smd.InvalidArgument, lambda: self.trial.tensor_names("("))
+        self.raised(smd.InvalidArgument, lambda: self.trial.tensor_names("("), tag="Usage")
+        self.assertEqual((smd.InvalidArgument("").tag, smd.MatchLimit("").tag), ("Usage", "Usage"))
+        self.assertEqual(smd.RuleEvaluationConditionMet("R", 1).tag, "RuleEvaluationConditionMet")
         self.raised(smd.InvalidArgument, lambda: self.trial.steps("training"))
         self.raised(smd.InvalidArgument, lambda: smd.open(RECORDED, superseded="never"))
         for options in ({"newest": -1}, {"jobs": "many"}, {"newest": 1, "oldest": 1}, {"newest": 1, "range_steps": (0, 9)}):
@@ -388,6 +446,25 @@ class Errors(unittest.TestCase):
                 trial[name].values()
         self.assertEqual(caught.exception.problem.kind, "Damaged")
         self.assertTrue(caught.exception.problem.file.startswith("events/"))
+
+
+    def test_files_that_are_not_there(self):
+        with tempfile.TemporaryDirectory() as folder:
+            saved(folder, (0, {"one": 1.0, "many": [1, 2]}))
+            shutil.rmtree(os.path.join(folder, "events"))
+            trial = smd.open(folder)
+            for name in trial:
+                for ask in (trial[name].values, lambda: trial[name].reduce("mean"), lambda: trial.scalars(names=name)):
+                    error = self.raised(smd.ReadError, ask, tag="Absent")
+                    self.assertTrue(error.problem.file.startswith("events/"))
+
+    @unittest.skipIf(int(np.__version__.split(".")[0]) > 1, "NumPy 2 takes 64 axes")
+    def test_more_axes_than_numpy_takes(self):
+        trial = smd.open(os.path.join(RECORDED, "broken", "tensor_forty_dims"))
+        tensor = trial["a"]
+        step, = (step for step in tensor.steps() if len(tensor.shape(step)) == 40)
+        for ask in (lambda: tensor.value(step), tensor.values):
+            self.assertIn("dimensions", str(self.raised(smd.InvalidArgument, ask)))
 
 
 class Waiting(unittest.TestCase):

@@ -167,6 +167,24 @@ class Python(unittest.TestCase):
                 result = json.loads(child.stdout.read())
                 self.assertEqual((result["status"], result["step"], child.wait()), ("IssuesFound", 1, 1))
 
+    def test_a_step_that_grows_is_evaluated_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            metrics = os.path.join(folder, "metrics.jsonl")
+            rule = os.path.join(folder, "large.py")
+            with open(rule, "w", encoding="utf-8") as file:
+                file.write("from smdebug.rules import Rule\nclass Large(Rule):\n  def invoke_at_step(self, step):\n"
+                           "    print('at', step)\n    return self.base_trial.tensor('eval').value(step) > 5\n")
+            with open(metrics, "w", encoding="utf-8") as file:
+                file.write('{"step": 0, "eval": 1.0}\n{"step": 1, "loss": 1.0}\n')
+            with subprocess.Popen([COMMAND, folder, "--python", rule, "-F", "--jsonl", "--interval", "0.05s",
+                                   "--python-command", sys.executable], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True) as child:
+                self.assertEqual([child.stderr.readline(), child.stderr.readline()], ["at 0\n", "at 1\n"])
+                with open(metrics, "a", encoding="utf-8") as file:
+                    file.write('{"step": 1, "eval": 7.0}\n')
+                result = json.loads(child.stdout.read())
+                self.assertEqual((result["status"], result["step"], child.wait()), ("IssuesFound", 1, 1))
+
     def test_shards_merge(self):
         with tempfile.TemporaryDirectory() as folder:
             arguments = (DIGITS, DIGITS, "--python", DOCUMENTED + ":VanishingGradientRule", "-p", "threshold=0.015", "-k")

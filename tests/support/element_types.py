@@ -216,17 +216,17 @@ def statistics(array):
                                        "neginf", "negative")}
     with np.errstate(all="ignore"):
         if size:
-            result |= {"abs_min": modulus.min(), "abs_max": modulus.max()}
+            result |= {"abs_min": modulus.min(), "abs_max": modulus.max(), "abs_median": np.median(modulus),
+                       "abs_p99.5": np.percentile(modulus, 99.5)}
         else:
-            result |= {"abs_min": None, "abs_max": None}
+            result |= {"abs_min": None, "abs_max": None, "abs_median": np.nan, "abs_p99.5": np.nan}
         if not is_complex:
             result |= {"posinf": (x == np.inf).sum(), "neginf": (x == -np.inf).sum(), "negative": (x < 0).sum(),
                        "prod": np.prod(x)}
             if size:
-                result |= {"min": x.min(), "max": x.max(), "median": np.median(x), "p25": np.percentile(x, 25),
-                           "abs_median": np.median(modulus), "abs_p99.5": np.percentile(modulus, 99.5)}
+                result |= {"min": x.min(), "max": x.max(), "median": np.median(x), "p25": np.percentile(x, 25)}
             else:
-                result |= {name: np.nan for name in ("median", "p25", "abs_median", "abs_p99.5")}
+                result |= {"median": np.nan, "p25": np.nan}
         result |= {"sum": x.sum(), "abs_sum": modulus.sum(), "l1": modulus.sum(), "abs_l1": modulus.sum(),
                    "l2": np.sqrt((modulus ** 2).sum()), "abs_l2": np.sqrt((modulus ** 2).sum()),
                    "abs_prod": np.prod(modulus)}

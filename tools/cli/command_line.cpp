@@ -59,7 +59,7 @@ std::string without_mark(std::string_view text) {
   }
   const std::vector<std::string> candidates =
       mapped(definition.options(), [](const OptionSpec* spec) { return "--" + std::string(spec->name); });
-  throw UsageError("unknown option " + single_quoted(name) + did_you_mean(nearest_names(name, candidates, 1)));
+  throw UsageError("unknown option " + single_quoted(name) + did_you_mean(detail::nearest(name, candidates, 1)));
 }
 
 /// Whether any of the arguments could be this option.
@@ -78,7 +78,7 @@ bool may_be_given(const OptionSpec& spec, const std::vector<std::string>& argume
 
 void check_choice(const OptionSpec& spec, std::string_view value, const CommandDefinition& definition) {
   const std::span<const std::string_view> choices = definition.choices_of(spec);
-  if (!choices.empty() && std::ranges::find(choices, value) == choices.end()) {
+  if (!choices.empty() && !contains(choices, value)) {
     throw UsageError("--" + std::string(spec.name) + ": " + not_one_of(value, choices));
   }
 }
@@ -206,7 +206,7 @@ std::vector<std::string> CommandLine::values(std::string_view name) const {
 
 const GivenOption* CommandLine::last_of(std::initializer_list<std::string_view> names) const noexcept {
   for (auto given = given_.rbegin(); given != given_.rend(); ++given) {
-    if (std::ranges::find(names, given->spec->name) != names.end()) {
+    if (contains(names, given->spec->name)) {
       return &*given;
     }
   }

@@ -2,9 +2,12 @@
 #include "cli/diagnostics.hpp"
 
 #include "cli/interruption.hpp"
+#include "cli/mapped.hpp"
 #include "cli/output_file.hpp"
 #include "cli/text.hpp"
+#include "text/environment.hpp"
 #include "text/escape.hpp"
+#include "text/path.hpp"
 
 #include <smd/remote.hpp>
 
@@ -14,7 +17,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <system_error>
 
 namespace smd::tool {
@@ -46,14 +48,13 @@ std::optional<Level> parse_level(const char* wanted) noexcept {
 
 namespace {
 
-Level level_from_environment() noexcept {
-  const char* const value = std::getenv("SMDEBUG_LOG_LEVEL");
-  return value == nullptr ? Level::warning : parse_level(value).value_or(Level::warning);
+Level level_from_environment() {
+  return parse_level(text::environment("SMDEBUG_LOG_LEVEL").value_or("").c_str()).value_or(Level::warning);
 }
 
 /// The prefix by which messages name a file of a trial, or the trial itself. `text` follows it.
 std::string place_of(std::string_view trial, std::string_view file, std::string_view text = {}) {
-  const std::string name(trial.substr(trial.rfind('/') + 1));
+  const std::string name(text::leaf_of(trial));
   if (!name.empty() && (file == name || text.starts_with(name + ": "))) {  // the file is the trial
     return std::string(trial.substr(0, trial.size() - name.size()));
   }
@@ -77,7 +78,7 @@ std::string text_about(std::string_view trial, std::string_view text) {
   if (trial.empty() || begins_with(trial)) {
     return std::string(text);
   }
-  const std::string_view last = trial.substr(trial.rfind('/') + 1);
+  const std::string_view last = text::leaf_of(trial);
   if (begins_with(last) && text[last.size()] == ':') {  // trials may share the last part
     text.remove_prefix(last.size() + 2);
   }
@@ -90,11 +91,10 @@ AboutTrial::AboutTrial(std::string_view trial) noexcept : before_(std::exchange(
 AboutTrial::~AboutTrial() { trial_of_thread = before_; }
 
 Diagnostics::Diagnostics(std::string_view tool) : tool_(tool), level_(level_from_environment()) {
-  const char* path = std::getenv("SMDEBUG_LOG_PATH");
-  if (path != nullptr && *path != '\0') {
-    log_ = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+  if (const auto path = text::environment("SMDEBUG_LOG_PATH")) {
+    log_ = open(path->c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
     if (log_ < 0) {
-      warning("SMDEBUG_LOG_PATH: cannot write " + single_quoted(path) + ": " + std::generic_category().message(errno));
+      warning("SMDEBUG_LOG_PATH: cannot write " + single_quoted(*path) + ": " + std::generic_category().message(errno));
     }
   }
 }
@@ -340,7 +340,7 @@ void Diagnostics::forgive(ExitStatus status) {
 void Diagnostics::raise(ExitStatus status) noexcept {
   Diagnostics& to = receiver();
   const std::lock_guard lock(to.mutex_);
-  if (std::ranges::find(to.forgiven_, status) == to.forgiven_.end()) {
+  if (!contains(to.forgiven_, status)) {
     to.status_ = combine(to.status_, status);
   }
 }

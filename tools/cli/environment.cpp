@@ -2,11 +2,11 @@
 #include "cli/environment.hpp"
 
 #include "cli/text.hpp"
+#include "text/environment.hpp"
 #include "text/number.hpp"
 
 #include <array>
 #include <cstddef>
-#include <cstdlib>
 #include <string>
 
 namespace smd::tool {
@@ -90,7 +90,7 @@ bool is_number(std::string_view text, Number most) {
   return number && *number >= 0 && *number <= most;
 }
 
-/// What a value should be; empty if it is valid. Accepts what `trial/wait_limits.cpp` accepts.
+/// What a value should be; empty if it is valid. Accepts what `trial/trial_state.cpp` accepts.
 std::string_view wanted(EnvironmentForm form, const char* value) {
   switch (form) {
     case EnvironmentForm::text:
@@ -119,12 +119,10 @@ void check_environment(std::string_view command, Diagnostics& messages) {
       continue;
     }
     const std::string name(variable.name);
-    const char* const value = std::getenv(name.c_str());
-    if (value == nullptr || *value == '\0') {
-      continue;
-    }
-    if (const std::string_view form = wanted(variable.form, value); !form.empty()) {
-      messages.warning(name + ": " + single_quoted(value) + " is not " + std::string(form) + "; " +
+    const auto value = text::environment(name.c_str());
+    const std::string_view form = value ? wanted(variable.form, value->c_str()) : std::string_view();
+    if (!form.empty()) {
+      messages.warning(name + ": " + single_quoted(*value) + " is not " + std::string(form) + "; " +
                        std::string(variable.fallback) + ", the default, is used");
     }
   }

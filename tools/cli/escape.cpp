@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
 
 namespace smd::tool {
 
@@ -26,27 +24,8 @@ void append_replaced(std::string& out, std::string_view text,
   }
 }
 
-// Looks for a backslash or a control character, eight bytes at a time: subtracting N borrows exactly from bytes below N
-// (Anderson, "Bit Twiddling Hacks", hasless).
 bool tsv_needs_escapes(std::string_view text) noexcept {
-  constexpr std::uint64_t ones = 0x0101010101010101U;
-  constexpr std::uint64_t high_bits = ones << 7;
-  const auto look = [](std::uint64_t word) {
-    const std::uint64_t not_backslash = word ^ (ones * '\\');
-    return (((word - ones * ' ') & ~word) | ((not_backslash - ones) & ~not_backslash)) & high_bits;
-  };
-  std::uint64_t seen = 0;
-  std::size_t i = 0;
-  for (; i + sizeof(std::uint64_t) <= text.size(); i += sizeof(std::uint64_t)) {
-    std::uint64_t word;
-    std::memcpy(&word, text.data() + i, sizeof word);
-    seen |= look(word);
-  }
-  std::uint64_t rest = ones * ' ';
-  if (i < text.size()) {
-    std::memcpy(&rest, text.data() + i, text.size() - i);
-  }
-  return (seen | look(rest)) != 0;
+  return std::ranges::any_of(text, [](unsigned char byte) { return byte < ' ' || byte == '\\'; });
 }
 
 void append_tsv(std::string& out, std::string_view text) {
@@ -94,9 +73,9 @@ bool append_json(std::string& out, std::string_view text) {
       continue;
     }
     if (byte >= 0x80) {
-      const DecodedCharacter point = decode_utf8(text.substr(at));
+      const CodePoint point = first_character(text.substr(at));
       if (point.valid) {
-        at += point.size;
+        at += point.bytes;
         continue;
       }
     }
@@ -119,16 +98,16 @@ bool append_json(std::string& out, std::string_view text) {
 
 void append_json_shown(std::string& out, std::string_view text) {
   while (!text.empty()) {
-    const DecodedCharacter point = decode_utf8(text);
+    const CodePoint point = first_character(text);
     if (!point.valid || point.value < 0x7F || !upsets_terminal(point.value)) {
-      out += text.substr(0, point.size);
+      out += text.substr(0, point.bytes);
     } else if (point.value < 0x10000) {
       append_unit(out, point.value);
     } else {  // a surrogate pair
       append_unit(out, 0xD800 + ((point.value - 0x10000) >> 10));
       append_unit(out, 0xDC00 + ((point.value - 0x10000) & 0x3FFU));
     }
-    text.remove_prefix(point.size);
+    text.remove_prefix(point.bytes);
   }
 }
 

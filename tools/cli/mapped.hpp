@@ -5,6 +5,8 @@
 
 namespace smd::tool {
 
+using detail::add_once;
+using detail::contains;
 using detail::mapped;
 
 /// The keys of a map, in their order.

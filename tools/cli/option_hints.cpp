@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/option_hints.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
+#include "text/ascii.hpp"
 #include "text/nearest.hpp"
 
 #include <smd/remote.hpp>
@@ -9,11 +11,7 @@
 
 #include <boost/filesystem/operations.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
-#include <vector>
 
 namespace smd::tool {
 
@@ -103,7 +101,7 @@ constexpr std::array<Synonym, 24> synonyms = {{
 
 std::string option_hint(const CommandDefinition& definition, std::string_view tried) {
   const OptionSpec* const step = definition.find("step");
-  if (tried.size() == 2 && tried[1] >= '0' && tried[1] <= '9' && step != nullptr && step->kind == ArgumentKind::step) {
+  if (tried.size() == 2 && text::is_digit(tried[1]) && step != nullptr && step->kind == ArgumentKind::step) {
     return "; a step, even a negative one, follows -s: -s " + std::string(tried);
   }
   for (const Hint& hint : hints) {
@@ -116,7 +114,7 @@ std::string option_hint(const CommandDefinition& definition, std::string_view tr
 
 std::string word_hint(std::string_view tried, std::span<const std::string_view> words) {
   const std::string wanted = detail::folded(tried);
-  const auto among = [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); };
+  const auto among = [&](std::string_view word) { return contains(words, word); };
   if (among(wanted)) {
     return did_you_mean(std::array{wanted});
   }
@@ -126,14 +124,12 @@ std::string word_hint(std::string_view tried, std::span<const std::string_view> 
                                     : "; " + std::string(synonym.advice);
     }
   }
-  return did_you_mean(nearest_names(tried, std::vector<std::string>(words.begin(), words.end())));
+  return did_you_mean(detail::nearest(tried, words));
 }
 
 std::string not_one_of(std::string_view tried, std::span<const std::string_view> words) {
   constexpr std::size_t most = 40;  // a pivot has a column for each tensor
-  return fmt::format(
-      "{} is not one of {}{}{}", single_quoted(tried), fmt::join(words.first(std::min(words.size(), most)), ", "),
-      words.size() > most ? fmt::format(" and {} more", words.size() - most) : "", word_hint(tried, words));
+  return single_quoted(tried) + " is not one of " + text::listed(words, most) + word_hint(tried, words);
 }
 
 namespace fs = boost::filesystem;
@@ -157,7 +153,7 @@ std::string trial_and_tensor(const std::string& path) {
     const Trial trial = Trial::open(folder.string());
     return trial.has_tensor(name) ? text + ": name the trial alone, and the tensor with -n " + single_quoted(name)
                                   : text + ", which has no tensor " + single_quoted(name) +
-                                        did_you_mean(nearest_names(name, trial.tensor_names()));
+                                        did_you_mean(detail::nearest(name, trial.tensor_names()));
   } catch (const Error&) {
     return {};  // opening it reports what is wrong
   }

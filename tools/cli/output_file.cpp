@@ -49,11 +49,7 @@ std::atomic<bool> standard_output_lost{false};
 class SignalsBlocked {
  public:
   SignalsBlocked() {
-    sigset_t ending;
-    sigemptyset(&ending);
-    for (const int number : ending_signals) {
-      sigaddset(&ending, number);
-    }
+    const sigset_t ending = signal_set(ending_signals);
     pthread_sigmask(SIG_BLOCK, &ending, &old_);
   }
   SignalsBlocked(const SignalsBlocked&) = delete;

@@ -69,6 +69,12 @@ class OutputFile {
   void flush();
   /// Moves what was written to memory into `text`, and reuses the capacity of `text`.
   void take_text(std::string& text);
+  /// As above, and returns the text.
+  [[nodiscard]] std::string take_text() {
+    std::string text;
+    take_text(text);
+    return text;
+  }
   /// Flushes, and renames a temporary file into place. Standard output is closed by `run_command`, which reports
   /// failure.
   void close();

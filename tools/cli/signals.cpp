@@ -57,6 +57,15 @@ extern "C" void end_by_signal(int number) {
 
 }  // namespace
 
+sigset_t signal_set(std::span<const int> numbers) noexcept {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : numbers) {
+    sigaddset(&set, number);
+  }
+  return set;
+}
+
 void install_signal_handlers() noexcept {
   for (const int number : ending_signals) {
     struct sigaction old = {};
@@ -76,9 +85,7 @@ void install_signal_handlers() noexcept {
   // run would inherit that.
   action.sa_handler = ignore_signal;
   sigaction(SIGXFSZ, &action, nullptr);
-  sigset_t pipe_only;
-  sigemptyset(&pipe_only);
-  sigaddset(&pipe_only, SIGPIPE);
+  const sigset_t pipe_only = signal_set(std::array{SIGPIPE});
   sigprocmask(SIG_UNBLOCK, &pipe_only, nullptr);
 }
 
@@ -94,9 +101,7 @@ void end_process_by(int number) noexcept {
   registering.lock();
   remove_temporary_files();
   signal(number, SIG_DFL);
-  sigset_t only;
-  sigemptyset(&only);
-  sigaddset(&only, number);
+  const sigset_t only = signal_set({&number, 1});
   // Sent to the process; if any thread dies of it, all others die too.
   kill(getpid(), number);
   pthread_sigmask(SIG_UNBLOCK, &only, nullptr);

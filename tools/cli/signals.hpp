@@ -4,12 +4,16 @@
 #include <signal.h>
 
 #include <array>
+#include <span>
 #include <string_view>
 
 namespace smd::tool {
 
 /// The signals by which a person, a terminal that closes or a scheduler ends a command.
 inline constexpr std::array<int, 3> ending_signals = {SIGHUP, SIGINT, SIGTERM};
+
+/// Returns the set of these signals.
+[[nodiscard]] sigset_t signal_set(std::span<const int> numbers) noexcept;
 
 /// From this call on, `ending_signals` remove the files registered with `remove_on_signal`, then kill the process as if
 /// unhandled (129, 130, 143). So does SIGPIPE, even if it was ignored at the start: if the reader goes away, the

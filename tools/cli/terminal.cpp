@@ -2,24 +2,19 @@
 #include "cli/terminal.hpp"
 
 #include "cli/text.hpp"
+#include "text/environment.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
 namespace smd::tool {
 
 namespace {
-
-std::string_view environment(const char* name) noexcept {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
 
 /// How many columns or lines a terminal has.
 std::size_t extent_of(int descriptor, unsigned short winsize::*side, const char* variable, std::size_t otherwise,
@@ -28,7 +23,7 @@ std::size_t extent_of(int descriptor, unsigned short winsize::*side, const char*
   if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.*side > 0) {
     return std::max<std::size_t>(size.*side, least);
   }
-  const std::string_view text = environment(variable);
+  const std::string text = text::environment(variable).value_or("");
   std::size_t number = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
   return result.ec == std::errc() && number > 0 && number <= 10'000 ? std::max(number, least) : otherwise;
@@ -46,9 +41,8 @@ std::size_t terminal_height(int descriptor) noexcept { return extent_of(descript
 
 bool locale_is_utf8() noexcept {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const std::string_view value = environment(name);
-    if (!value.empty()) {
-      return strcasestr(value.data(), "utf-8") != nullptr || strcasestr(value.data(), "utf8") != nullptr;
+    if (const auto value = text::environment(name)) {
+      return strcasestr(value->c_str(), "utf-8") != nullptr || strcasestr(value->c_str(), "utf8") != nullptr;
     }
   }
   return false;
@@ -56,7 +50,7 @@ bool locale_is_utf8() noexcept {
 
 bool use_color(ColorChoice choice, int descriptor) noexcept {
   return choice == ColorChoice::automatic
-             ? is_terminal(descriptor) && environment("NO_COLOR").empty() && environment("TERM") != "dumb"
+             ? is_terminal(descriptor) && !text::environment("NO_COLOR") && text::environment("TERM") != "dumb"
              : choice == ColorChoice::always;
 }
 

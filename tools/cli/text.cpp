@@ -2,7 +2,7 @@
 #include "cli/text.hpp"
 
 #include "cli/escape.hpp"
-#include "text/nearest.hpp"
+#include "text/ascii.hpp"
 
 #include <locale.h>
 #include <wchar.h>
@@ -10,14 +10,6 @@
 #include <algorithm>
 
 namespace smd::tool {
-
-DecodedCharacter decode_utf8(std::string_view text) noexcept {
-  const detail::CodePoint point = detail::first_character(text);
-  return point.bytes != 0 ? DecodedCharacter{point.value, point.bytes, true}
-                          : DecodedCharacter{static_cast<unsigned char>(text.front()), 1, false};
-}
-
-bool is_utf8(std::string_view text) noexcept { return detail::valid_utf8(text); }
 
 std::string printable(std::string_view text, bool ascii) {
   std::string out;
@@ -31,8 +23,8 @@ std::size_t display_width(std::string_view text) noexcept {
   static const locale_t unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   std::size_t width = 0;
   while (!text.empty()) {
-    const DecodedCharacter point = decode_utf8(text);
-    text.remove_prefix(point.size);
+    const CodePoint point = first_character(text);
+    text.remove_prefix(point.bytes);
     int columns = 1;
     if (point.value >= 0x300 && point.valid && unicode != nullptr) {
       const locale_t before = uselocale(unicode);
@@ -47,8 +39,7 @@ std::size_t display_width(std::string_view text) noexcept {
 std::string single_quoted(std::string_view name) { return "'" + text::excerpt(name) + "'"; }
 
 std::string quoted_list(std::span<const std::string> names, std::size_t most) {
-  const std::string text = comma_list(names.first(std::min(names.size(), most)), single_quoted);
-  return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
+  return text::listed(names, most, single_quoted);
 }
 
 std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
@@ -66,23 +57,9 @@ bool lists(std::string_view words, std::string_view word) {
   return word.find(' ') == word.npos && among_blanks(words).find(among_blanks(word)) != std::string::npos;
 }
 
-std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> candidates,
-                                       std::size_t most) {
-  return detail::nearest(name, std::vector<std::string_view>(candidates.begin(), candidates.end()), most);
-}
-
-std::string did_you_mean(std::span<const std::string> names) {
-  if (names.empty()) {
-    return {};
-  }
-  const std::string others = comma_list(names.first(names.size() - 1), single_quoted);
-  return "; did you mean " + others + (others.empty() ? "" : " or ") + single_quoted(names.back()) + "?";
-}
-
 bool naturally_before(std::string_view a, std::string_view b) noexcept {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto number_at = [&](std::string_view text, std::size_t from) {
-    const auto end = std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(), is_digit);
+    const auto end = std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(), text::is_digit);
     std::string_view digits = text.substr(from, static_cast<std::size_t>(end - text.begin()) - from);
     digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
     return digits;
@@ -90,7 +67,7 @@ bool naturally_before(std::string_view a, std::string_view b) noexcept {
   std::size_t i = 0;
   std::size_t j = 0;
   while (i < a.size() && j < b.size()) {
-    if (is_digit(a[i]) && is_digit(b[j])) {
+    if (text::is_digit(a[i]) && text::is_digit(b[j])) {
       const std::string_view x = number_at(a, i);
       const std::string_view y = number_at(b, j);
       if (x != y) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "text/escape.hpp"
+#include "text/nearest.hpp"
 #include "text/words.hpp"
 
 #include <cstddef>
@@ -15,19 +16,13 @@ namespace smd::tool {
 
 using detail::append_printable;
 using detail::append_utf8;
+using detail::CodePoint;
+using detail::did_you_mean;
+using detail::first_character;
 using detail::upsets_terminal;
+using detail::valid_utf8;
+using text::append_part;
 using text::counted;
-
-/// A code point read from UTF-8, and how many bytes it took. An invalid byte: `valid` is false, size 1.
-struct DecodedCharacter {
-  char32_t value = 0;
-  std::size_t size = 1;
-  bool valid = false;
-};
-
-/// The first code point of non-empty text. Overlong forms, surrogates and numbers past U+10FFFF are invalid.
-[[nodiscard]] DecodedCharacter decode_utf8(std::string_view text) noexcept;
-[[nodiscard]] bool is_utf8(std::string_view text) noexcept;
 
 /// Text made safe to show: control characters and bytes that are not UTF-8 become `\xNN`, bidirectional controls, line
 /// separators and the like `\u{N}`. With `ascii`, everything beyond ASCII is escaped too.
@@ -52,19 +47,6 @@ template <class Items, class Text>
 [[nodiscard]] std::string comma_list(const Items& items, Text&& text) {
   return text::joined(items, ", ", text);
 }
-
-/// Appends a part to a list with commas between; an empty part is left out.
-inline void append_part(std::string& list, std::string_view part) {
-  list += list.empty() || part.empty() ? "" : ", ";
-  list += part;
-}
-
-/// As `detail::nearest`, for strings.
-[[nodiscard]] std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> candidates,
-                                                     std::size_t most = 3);
-
-/// `; did you mean 'a', 'b' or 'c'?`; empty if there are no names.
-[[nodiscard]] std::string did_you_mean(std::span<const std::string> names);
 
 /// Whether a name comes before another for people, who read digits as numbers: `layers.2` before `layers.10`.
 [[nodiscard]] bool naturally_before(std::string_view a, std::string_view b) noexcept;

@@ -52,10 +52,9 @@ struct DiffCommandOptions {
   [[nodiscard]] bool svg() const noexcept { return output.format == svg_format; }
   /// Whether each value has a row of its own.
   [[nodiscard]] bool single() const noexcept { return by == By(); }
-  /// Whether statistics of equal values are shown, or pooled with others.
-  [[nodiscard]] bool needs_sums_of_equal() const noexcept { return all || common || !single(); }
   [[nodiscard]] DifferenceOptions comparing() const noexcept {
-    return {.rtol = rtol, .atol = atol, .equal_nan = equal_nan, .sums_of_equal = needs_sums_of_equal()};
+    const bool equal_ones_count = all || common || !single();  // shown, or pooled with others
+    return {.rtol = rtol, .atol = atol, .equal_nan = equal_nan, .sums_of_equal = equal_ones_count};
   }
 };
 

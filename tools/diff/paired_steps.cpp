@@ -40,7 +40,7 @@ class StepPairing {
  private:
   [[nodiscard]] StepNumber number_of(const SelectedStep& step) const {
     const auto& modes = options_.selection.modes;
-    const bool global = std::ranges::find(modes, Mode::global) != modes.end();
+    const bool global = contains(modes, Mode::global);
     return global ? StepNumber{Mode::global, step.step.value} : StepNumber{step.mode, step.mode_step.value};
   }
 
@@ -187,7 +187,7 @@ class StepPairing {
     }
     if (left_over != 0) {
       messages_.note(fmt::format("{} not compared: no chosen step of the other trial has the same number",
-                                 counted(left_over, "value") + (left_over == 1 ? " is" : " are")));
+                                 counted(left_over, "value", "is", "are")));
     }
     for (auto& [key, pair] : found) {
       pairs_.push_back(std::move(pair));

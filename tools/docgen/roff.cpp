@@ -2,13 +2,12 @@
 #include "docgen.hpp"
 
 #include "cli/text.hpp"
+#include "text/ascii.hpp"
 
 #include <fmt/format.h>
 #include <boost/algorithm/string/classification.hpp>
 #include <boost/algorithm/string/split.hpp>
 
-#include <algorithm>
-#include <cctype>
 #include <utility>
 
 namespace smd::docgen {
@@ -17,17 +16,14 @@ namespace {
 
 constexpr std::size_t line_width = 78;
 
-bool is_alnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
-bool is_upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
-
 std::string escaped(std::string_view text, bool minus) {
   static const std::map<char, std::string_view> names = {{'\\', "\\e"},  {'\'', "\\(aq"}, {'"', "\\(dq"},
                                                          {'`', "\\(ga"}, {'^', "\\(ha"},  {'~', "\\(ti"}};
   std::string out;
   while (!text.empty()) {
-    const tool::DecodedCharacter point = tool::decode_utf8(text);
+    const detail::CodePoint point = detail::first_character(text);
     const auto name = names.find(text.front());
-    if (point.size > 1) {
+    if (point.bytes > 1) {
       out += fmt::format("\\[u{:04X}]", static_cast<unsigned>(point.value));
     } else if (name != names.end()) {
       out += name->second;
@@ -36,7 +32,7 @@ std::string escaped(std::string_view text, bool minus) {
     } else {
       out += text.front();
     }
-    text.remove_prefix(point.size);
+    text.remove_prefix(point.bytes);
   }
   return out;
 }
@@ -47,13 +43,13 @@ std::size_t option_length(std::string_view word) {
   while (at < word.size() && at < 2 && word[at] == '-') {
     ++at;
   }
-  if (at == 0 || at == word.size() || std::isdigit(static_cast<unsigned char>(word[at])) != 0 || !is_alnum(word[at])) {
+  if (at == 0 || at == word.size() || !text::is_letter(word[at])) {
     return 0;
   }
   if (at == 1) {
-    return at + 1 < word.size() && is_alnum(word[at + 1]) ? 0 : 2;
+    return at + 1 < word.size() && text::is_alphanumeric(word[at + 1]) ? 0 : 2;
   }
-  while (at < word.size() && (is_alnum(word[at]) || (word[at] == '-' && at + 1 < word.size()))) {
+  while (at < word.size() && (text::is_alphanumeric(word[at]) || (word[at] == '-' && at + 1 < word.size()))) {
     ++at;
   }
   return at;
@@ -86,7 +82,8 @@ bool ends_sentence(std::string_view word, std::string_view next) {
   if (word.size() < 2 || std::string_view(".!?").find(word.back()) == std::string_view::npos || word == "e.g.") {
     return false;
   }
-  return next.empty() || is_upper(next.front()) || !is_alnum(next.front()) || next.starts_with("smd-");
+  return next.empty() || text::is_upper(next.front()) || !text::is_alphanumeric(next.front()) ||
+         next.starts_with("smd-");
 }
 
 std::vector<std::string_view> words_of(std::string_view text) {

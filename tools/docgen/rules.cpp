@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <boost/algorithm/string/case_conv.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace smd::docgen {
@@ -53,9 +52,7 @@ std::vector<RuleWords> rule_words() {
   for (const RuleDescription& rule : builtin_rules()) {
     RuleWords word = {{rule.name, rule.alias}, tool::mapped(rule.parameters, &ParameterSpec::name)};
     for (const char* const common : {"start_step", "end_step"}) {
-      if (std::ranges::find(word.parameters, common) == word.parameters.end()) {
-        word.parameters.emplace_back(common);
-      }
+      tool::add_once(word.parameters, common);
     }
     words.push_back(std::move(word));
   }

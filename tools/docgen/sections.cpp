@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "docgen.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ Sections sections(std::string_view text, const Slots& slots, std::span<const std
     }
     if (line.starts_with(".Sh ")) {
       std::string title(line.substr(4));
-      fail_if(!titles.empty() && std::ranges::find(titles, title) == titles.end(), "no page has a place for this");
+      fail_if(!titles.empty() && !tool::contains(titles, title), "no page has a place for this");
       fail_if(!text_of(all, title).empty(), "this title occurs twice");
       all.push_back({std::move(title), {}});
     } else if (line.empty()) {

@@ -2,12 +2,13 @@
 #include "docgen.hpp"
 
 #include "cli/diagnostics.hpp"
+#include "cli/mapped.hpp"
+#include "text/ascii.hpp"
 
 #include <smd/version.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <iterator>
 #include <stdexcept>
@@ -63,7 +64,7 @@ std::string filled(std::string_view text, const Slots& slots) {
   std::string out;
   std::size_t done = 0;
   for (std::size_t at = text.find('@'); at != std::string_view::npos; at = text.find('@', at)) {
-    const bool in_word = at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0;
+    const bool in_word = at > 0 && text::is_alphanumeric(text[at - 1]);
     const std::size_t end = name_end(text, at + 1);
     if (in_word || end == std::string_view::npos) {
       ++at;
@@ -99,7 +100,7 @@ std::vector<std::string_view> offered(const OptionSpec& spec, const tool::Comman
   if ((spec.kind == ArgumentKind::columns || to_sort) && definition.columns != nullptr) {
     const auto add = [&all](const std::vector<std::string_view>& names) {
       std::ranges::copy_if(names, std::back_inserter(all),
-                           [&all](std::string_view name) { return std::ranges::find(all, name) == all.end(); });
+                           [&all](std::string_view name) { return !tool::contains(all, name); });
     };
     for (const tool::ColumnTable& table : definition.columns()) {
       add(table.names);

@@ -2,6 +2,7 @@
 #include "draw/svg.hpp"
 
 #include "cli/number_format.hpp"
+#include "cli/text.hpp"
 
 #include <fmt/format.h>
 
@@ -108,7 +109,7 @@ std::string not_finite_text(const ChartCurve& curve) {
   std::string text;
   const auto add = [&](std::size_t count, const char* what) {
     if (count != 0) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
+      append_part(text, fmt::format("{} {}", count, what));
     }
   };
   add(counts.nan, "NaN");

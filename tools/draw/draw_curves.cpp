@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/escape.hpp"
+#include "cli/mapped.hpp"
 #include "draw/curve.hpp"
 #include "draw/drawing.hpp"
 #include "draw/palette.hpp"
@@ -295,7 +296,7 @@ void draw_content(Drawing& to, const Chart& chart, const CurveSet& set) {
   } else {
     const std::vector<std::size_t> notable = most_notable(curves);
     for (std::size_t i = 0; i < curves.size(); ++i) {
-      if (!curves[i].pale && std::ranges::find(notable, i) == notable.end()) {
+      if (!curves[i].pale && !contains(notable, i)) {
         draw(curves[i], "faint", "");
       }
     }

@@ -33,9 +33,9 @@ struct Character {
 std::vector<Character> characters(std::string_view text) {
   std::vector<Character> all;
   for (std::size_t at = 0; at < text.size();) {
-    const DecodedCharacter one = decode_utf8(text.substr(at));
-    all.push_back({at, character_width(one.value, text.substr(at, one.size))});
-    at += one.size;
+    const CodePoint one = first_character(text.substr(at));
+    all.push_back({at, character_width(one.value, text.substr(at, one.bytes))});
+    at += one.bytes;
   }
   return all;
 }

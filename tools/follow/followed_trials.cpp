@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "follow/followed_trials.hpp"
 
+#include "cli/mapped.hpp"
 #include "operands/operands.hpp"
 
 #include <boost/filesystem/operations.hpp>
@@ -125,11 +126,7 @@ void FollowedTrials::in_ticks(Trial& trial, const std::string& name, const std::
 }
 
 std::uint64_t superseded_values(const Trial& trial) {
-  std::uint64_t all = 0;
-  for (const auto& [tensor, count] : trial.superseded()) {
-    all += count;
-  }
-  return all;
+  return sum_of(trial.superseded(), [](const auto& one) { return one.second; });
 }
 
 void report_time_up(const std::string& trial, bool idle, Diagnostics& messages) {

@@ -24,7 +24,7 @@ namespace smd::tool {
 struct FollowTick {
   std::optional<GlobalStep> last;  ///< The last step that became complete, if any did.
   /// Values came to steps of earlier ticks, or some of these no longer count: everything must be evaluated again, up to
-  /// `last`. This is set so seldom that evaluating takes a tenth of the time. Until then `last` is empty.
+  /// `last`. It is set so late that evaluating takes at most a tenth of the time. Until then `last` is empty.
   bool again = false;
   bool ended = false;     ///< The job is over, and all of its steps have come.
   bool new_data = false;  ///< The trial may hold something new, complete or not.

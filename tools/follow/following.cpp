@@ -27,7 +27,7 @@ void note_not_seen(const Trial& trial, const SelectionOptions& options, Diagnost
   for (const std::string& name : options.names) {
     if (!trial.has_tensor(name)) {
       messages.note(trial.name() + ": " + single_quoted(name) + " was not saved so far" +
-                    did_you_mean(nearest_names(name, trial.tensor_names())));
+                    did_you_mean(detail::nearest(name, trial.tensor_names())));
     }
   }
   for (const std::string& regex : options.regexes) {
@@ -75,6 +75,18 @@ void report_end(Trial& trial, WaitOutcome how, bool any, const FollowedSteps& st
   }
 }
 
+/// Whether anything that is selected has arrived since its step was last shown.
+bool has_news(const Trial& trial, const Selection& selection, const FollowSetup& setup) {
+  const EntryFilter& counts = setup.needs.counts;
+  bool any = false;
+  trial.for_each_entry(counts ? entry_query(setup.selection, selection) : query_for(selection, setup.selection),
+                       [&](const TensorEntry& entry) {
+                         any = !counts || counts(entry);
+                         return !any;
+                       });
+  return any;
+}
+
 /// Follows one trial. `visit` is called under the lock of all trials, as `visited` is set.
 void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diagnostics& messages, bool& visited,
             const std::function<void(Selection&& selection)>& visit) {
@@ -99,6 +111,9 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
     Selection selection = select_at(trial, setup.selection, setup.needs, {event.step, event.mode, event.mode_step});
     selection.arrivals = event.arrivals;
     std::erase_if(selection.tensors, [&](const std::string& name) { return !steps.wants(name); });
+    if (setup.whole_steps && event.arrivals.first != 0 && !selection.empty() && has_news(trial, selection, setup)) {
+      selection.arrivals.first = 0;  // what the step had before is part of the row
+    }
     visit(std::move(selection));
   };
   bool any = false;

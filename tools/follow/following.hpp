@@ -60,7 +60,8 @@ struct FollowSetup {
   const ReadingOptions& reading;
   SelectionNeeds needs = {};
   bool records = true;  ///< Values will be read.
-  /// A row shows a whole step: one that can grow is shown once another one comes, or the following ends.
+  /// A row shows a whole step: one that can grow is shown once another one comes, or the following ends; one of a
+  /// checkpoint, at once. It is shown again, as a whole, when something that is selected arrives at it later.
   bool whole_steps = false;
   bool listed = false;  ///< Standard input lists the operands: none was meant as the name of a tensor.
   /// Called when a trial is open, before its first step.

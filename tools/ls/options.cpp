@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/mapped.hpp"
 #include "cli/option_hints.hpp"
 #include "cli/terminal.hpp"
 #include "operands/operands.hpp"
@@ -98,8 +99,7 @@ LsOptions LsOptions::from(const CommandLine& line) {
   options.selection = SelectionOptions::from(line);
   options.output = OutputOptions::from(line);
   if (options.key) {
-    refuse_if(std::ranges::find(summary_keys(), *options.key) == summary_keys().end(),
-              "--get: " + not_one_of(*options.key, summary_keys()));
+    refuse_if(!contains(summary_keys(), *options.key), "--get: " + not_one_of(*options.key, summary_keys()));
     refuse_if(line.has("columns"), "--get and --columns: one of the two");
   }
   for (const std::string_view of_tree : {"depth", "by"}) {

@@ -11,7 +11,6 @@
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "select/explanations.hpp"
-#include "text/sort_each_once.hpp"
 
 namespace smd::tool::ls {
 
@@ -45,7 +44,7 @@ std::vector<std::string> saved_names(Trial& trial, const Selection& selection, c
     return seen.size() < names.size();  // the rest could add nothing
   });
   for (const std::string& name : names) {
-    if (!seen.contains(name) && std::ranges::find(options.names, name) != options.names.end()) {
+    if (!seen.contains(name) && contains(options.names, name)) {
       SelectionOptions of_name;
       of_name.names = {name};
       of_name.worker = options.worker;
@@ -290,10 +289,9 @@ std::vector<TensorFacts> tensor_facts(const Trial& trial, const Selection& selec
     return {};
   }
   if (selection.every_step && selection.every_worker) {
-    std::vector<TensorFacts> facts;
-    for (TensorSummary& summary : trial.summaries(selection.every_tensor ? std::vector<std::string>() : names)) {
-      facts.emplace_back().summary = std::move(summary);
-    }
+    std::vector<TensorFacts> facts =
+        mapped(trial.summaries(selection.every_tensor ? std::vector<std::string>() : names),
+               [](TensorSummary& summary) { return TensorFacts{.summary = std::move(summary)}; });
     if (locate) {
       locate_values(trial, facts);
       EntryQuery all;

@@ -31,11 +31,11 @@ void narrow(std::vector<StepInfo>& infos, const Trial& trial, const Selection& s
 
 /// What was saved of one tensor at the chosen steps by the chosen workers.
 struct TensorFacts {
-  TensorSummary summary;
-  std::optional<Place> value;  ///< Of the latest step that has one, by the first worker; if asked for.
-  std::string dtype;           ///< Of that record; empty if it is not known; see `read_types`.
-  std::vector<Place> others;   ///< Records that may have another shape or dtype; if asked for.
-  bool shape_varies = false;   ///< Whether it varies over steps or workers.
+  TensorSummary summary = {};
+  std::optional<Place> value = {};  ///< Of the latest step that has one, by the first worker; if asked for.
+  std::string dtype = {};           ///< Of that record; empty if it is not known; see `read_types`.
+  std::vector<Place> others = {};   ///< Records that may have another shape or dtype; if asked for.
+  bool shape_varies = false;        ///< Whether it varies over steps or workers.
   bool dtype_varies = false;
   PlaceCell written = {};  ///< Of the first record; see `locate_first`.
 };

@@ -58,7 +58,7 @@ std::vector<std::string> nearest_folders(std::string path) {
       names.push_back(entry->path().filename().string());
     }
   }
-  std::vector<std::string> nearest = nearest_names(wanted.filename().string(), names);
+  std::vector<std::string> nearest = detail::nearest(wanted.filename().string(), names);
   for (std::string& name : nearest) {
     const fs::path folder = parent / name;
     name = (!rest.empty() && fs::exists(folder / rest, error) ? folder / rest : folder).string();

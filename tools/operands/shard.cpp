@@ -3,8 +3,8 @@
 
 #include "cli/command_line.hpp"
 #include "cli/text.hpp"
+#include "text/environment.hpp"
 
-#include <cstdlib>
 #include <optional>
 
 namespace smd::tool {
@@ -13,12 +13,9 @@ namespace {
 
 /// A number that a scheduler left in the environment; nullopt if there is none.
 std::optional<std::int64_t> scheduler_number(const char* variable) {
-  const char* const text = std::getenv(variable);
-  if (text == nullptr || *text == '\0') {
-    return std::nullopt;
-  }
+  const auto value = text::environment(variable);
   try {
-    return parse_integer(text, 0, std::int64_t{1} << 53);
+    return value ? std::optional(parse_integer(*value, 0, std::int64_t{1} << 53)) : std::nullopt;
   } catch (const InvalidValue& error) {
     throw InvalidValue(std::string(variable) + ": " + error.what());
   }

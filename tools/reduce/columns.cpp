@@ -3,11 +3,11 @@
 
 #include "options.hpp"
 
+#include "cli/mapped.hpp"
 #include "rows/cell.hpp"
 #include "rows/curves.hpp"
 #include "rows/histogram_output.hpp"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -51,7 +51,7 @@ bool is_row_column(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 15> names = {"trial",     "trials", "tensor",  "step",       "mode",
                                                       "mode_step", "worker", "row",     "source",     "partial",
                                                       "wall_time", "time",   "elapsed", "superseded", "written"};
-  return std::ranges::find(names, name) != names.end();
+  return contains(names, name);
 }
 
 std::vector<Column> last_columns(Superseded superseded) {

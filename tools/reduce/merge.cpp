@@ -263,12 +263,9 @@ class Merger {
       if (missing.empty()) {
         continue;
       }
-      constexpr std::size_t most_named = 5;
-      const auto named = static_cast<std::ptrdiff_t>(std::min(missing.size(), most_named));
-      messages_.warning(fmt::format(
-          "{}: no row of part{} {}{} of {}: statistics are of the others", single_quoted(trial.name),
-          missing.size() > 1 ? "s" : "", fmt::join(missing.begin(), missing.begin() + named, ", "),
-          missing.size() > most_named ? fmt::format(" and {} more", missing.size() - most_named) : "", trial.count));
+      const std::string numbers = text::listed(missing, 5, [](std::uint64_t part) { return std::to_string(part); });
+      messages_.warning(fmt::format("{}: no row of part{} {} of {}: statistics are of the others",
+                                    single_quoted(trial.name), missing.size() > 1 ? "s" : "", numbers, trial.count));
       if (options_.strict) {
         messages_.raise(ExitStatus::no);
       }

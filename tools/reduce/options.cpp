@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include "cli/mapped.hpp"
 #include "statistic.hpp"
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 
 namespace smd::tool::reduce {
@@ -208,9 +208,7 @@ std::span<const OptionSpec> ReduceCommandOptions::table() {
   return options;
 }
 
-bool ReduceCommandOptions::asks_for_saved() const noexcept {
-  return std::ranges::find(reductions, "saved") != reductions.end();
-}
+bool ReduceCommandOptions::asks_for_saved() const noexcept { return contains(reductions, "saved"); }
 
 ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
   ReduceCommandOptions options;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views over the steps of a series: --smooth; --spark and -f svg; --pivot.
 #include "cli/exit_status.hpp"
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "columns.hpp"
 #include "result_view.hpp"
@@ -156,7 +157,7 @@ class PivotView : public ResultView {
     for (const std::string& name : tensors_) {
       Column& column = columns.emplace_back(Column{name, Align::right});
       const std::vector<std::string>& named = context_.options.selection.names;
-      column.asked = std::ranges::find(named, name) != named.end();
+      column.asked = contains(named, name);
     }
     columns.push_back(written_column);
     RowWriter rows(context_.out, context_.options.output, columns, context_.several_trials, context_.messages);

@@ -2,6 +2,7 @@
 #include "statistic.hpp"
 
 #include "cli/exit_status.hpp"
+#include "cli/mapped.hpp"
 #include "cli/option_hints.hpp"
 #include "cli/text.hpp"
 #include "rows/elements.hpp"
@@ -137,7 +138,7 @@ std::vector<Wanted> wanted_reductions(const std::vector<std::string>& list, bool
       add(abs && !name.starts_with("abs_") ? "abs_" + name : name, false);
     }
   }
-  refuse_if(result.empty() && std::ranges::find(list, "saved") == list.end(), "-r: no reduction is named");
+  refuse_if(result.empty() && !contains(list, "saved"), "-r: no reduction is named");
   return result;
 }
 

@@ -6,6 +6,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace smd::tool::reduce {
 
 namespace {
@@ -79,8 +81,10 @@ void Unavailable::say(bool pooled, bool strict, Diagnostics& messages) const {
     say_it(text);
   }
   if (!undefined.empty()) {
-    say_it(fmt::format("there is no {} of no elements or of complex numbers: {}", fmt::join(undefined, ", "),
-                       quoted_few(undefined_of)));
+    // Of complex numbers |x| has all statistics.
+    const bool only_of_none = std::ranges::all_of(undefined, [](const auto& name) { return name.starts_with("abs_"); });
+    say_it(fmt::format("there is no {} of no elements{}: {}", fmt::join(undefined, ", "),
+                       only_of_none ? "" : " or of complex numbers", quoted_few(undefined_of)));
   }
   if (!strings.empty()) {
     say_it("strings have no reductions: " + quoted_few(strings));

@@ -5,7 +5,7 @@
 #include "cli/text.hpp"
 #include "html.hpp"
 #include "page.hpp"
-#include "rows/cell.hpp"
+#include "requests/record.hpp"
 #include "sections.hpp"
 #include "select/selection.hpp"
 
@@ -27,7 +27,7 @@ constexpr std::size_t most_names = 400;
 std::string markdown_text(std::string_view text, std::size_t most = most_text) {
   const std::string shown = printable(text);
   std::string out = with_backslashes(shown.substr(0, shown.size() <= most ? most : most - 3), "\\`*_{}[]<>()#|&~");
-  while (shown.size() > most && !is_utf8(out)) {
+  while (shown.size() > most && !valid_utf8(out)) {
     out.pop_back();
   }
   return shown.size() <= most ? out : out + "…";
@@ -162,23 +162,21 @@ std::string step_json(const std::optional<GlobalStep>& step) { return json(step 
 
 std::string text_json(std::string_view text) { return json(text); }
 
-std::string result_json(const RuleResult& result, std::size_t findings) {
+/// The keys of results as smd-rule prints them, without what the page says elsewhere, or what differs each time.
+std::vector<std::size_t> result_keys() {
+  std::vector<std::size_t> keys;
+  for (std::size_t i = 0; i < record_keys().size(); ++i) {
+    const std::string_view name = record_keys()[i].name;
+    if (name != "record" && name != "trial" && name != "elapsed") {
+      keys.push_back(i);
+    }
+  }
+  return keys;
+}
+
+std::string result_json(const TrialReport& trial, const RuleResult& result, std::size_t findings) {
   const Finding* const first = result.findings.empty() ? nullptr : &result.findings.front();
-  const auto of = [&](const auto& get) { return json(first != nullptr ? Cell(get(*first)) : Cell()); };
-  return json_object({{"rule", json(result.name)},
-                      {"rule_to_invoke", json(result.rule)},
-                      {"status", json(to_string(result.status))},
-                      {"step", step_json(first != nullptr ? first->step : std::nullopt)},
-                      {"mode", of([](const Finding& one) { return to_string(one.mode); })},
-                      {"mode_step", of([](const Finding& one) { return one.mode_step.value; })},
-                      {"tensor", of([](const Finding& one) { return one.tensor ? Cell(*one.tensor) : Cell(); })},
-                      {"worker", of([](const Finding& one) { return one.worker ? Cell(*one.worker) : Cell(); })},
-                      {"check", of([](const Finding& one) { return std::string_view(one.check); })},
-                      {"value", of([](const Finding& one) { return one.value; })},
-                      {"threshold", of([](const Finding& one) { return one.threshold; })},
-                      {"message", json(first != nullptr ? first->message : result.message)},
-                      {"findings", json(findings)},
-                      {"warnings", json_array(result.warnings, text_json)}});
+  return record_json({RecordKind::result, trial.name, result, first, findings}, result_keys(), 0, NonFinite::string);
 }
 
 std::string trial_json(const TrialReport& trial) {
@@ -208,9 +206,10 @@ std::string trial_json(const TrialReport& trial) {
                                          {"best", json(loss.facts.least ? Cell(loss.facts.least->y) : Cell())},
                                          {"step_of_best", json(step)}});
                    })},
-       {"results",
-        json_array(trial.results,
-                   [&](const RuleResult& result) { return result_json(result, trial.tallies[rule++].count()); })},
+       {"results", json_array(trial.results,
+                              [&](const RuleResult& result) {
+                                return result_json(trial, result, trial.tallies[rule++].count());
+                              })},
        {"first_nan",
         first ? json_object({{"tensor", json(first->tensor)}, {"step", json(first->step.value)}}) : "null"},
        {"not_evaluated", json_array(not_evaluated(trial), text_json)},

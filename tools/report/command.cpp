@@ -6,7 +6,6 @@
 #include "examination.hpp"
 #include "operands/operands.hpp"
 #include "page.hpp"
-#include "requests/evaluation.hpp"
 
 #include <chrono>
 #include <optional>

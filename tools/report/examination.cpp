@@ -10,7 +10,6 @@
 #include "rows/cell.hpp"
 #include "select/explanations.hpp"
 #include "select/selection.hpp"
-#include "text/sort_each_once.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -64,7 +63,7 @@ void say_what_is_missing(const ExaminationContext& context, Trial& trial, const 
   const SelectionOptions& selection = context.options.selection;
   const std::vector<GlobalStep> listed = trial.listed_steps();
   const std::vector<Mode> modes = trial.modes();
-  const bool no_mode = options.mode && std::ranges::find(modes, *options.mode) == modes.end();
+  const bool no_mode = options.mode && !contains(modes, *options.mode);
   const auto outside = [&](GlobalStep step) {
     return no_mode || (options.start && step < *options.start) || (options.end && step >= *options.end);
   };
@@ -73,7 +72,8 @@ void say_what_is_missing(const ExaminationContext& context, Trial& trial, const 
   } else if (!options.steps && std::ranges::all_of(listed, outside)) {
     say_no_step_selected(trial.name(), context.messages, all_steps_and_modes(trial));
   } else if ((selection.selects_tensors() || !selection.excludes.empty()) &&
-             select_tensors(trial, selection, context.messages).empty()) {
+             (select_tensors(trial, selection, context.messages).empty() ||
+              tensors_at(trial, selection, std::nullopt).empty())) {
     say_nothing_selected(&trial, selection, context.messages);
   }
 }
@@ -262,7 +262,7 @@ void examine_live(const ExaminationContext& context, const std::vector<std::stri
     };
     trials.in_ticks(trial, operands[i], show, [&] {
       const std::lock_guard lock(trials.mutex());
-      examination->evaluator().finish(false);
+      finish_early(examination->evaluator());
       put(i, examination->report(true), true);
     });
   };

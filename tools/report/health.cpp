@@ -49,6 +49,16 @@ bool triggered(const RuleResult& result) {
   return result.status == RuleStatus::issues_found && !result.findings.empty();
 }
 
+// The tensor that a finding is about. Overtraining names a pair by its validation loss and may mean the training loss.
+std::string tensor_html(const Finding& finding) {
+  std::string tensor = name_html(finding.tensor.value_or(""));
+  if (finding.check != "train") {
+    return tensor;
+  }
+  const auto training = std::ranges::find(finding.details, "training", &std::pair<std::string, std::string>::first);
+  return training == finding.details.end() ? tensor + " in training" : name_html(training->second);
+}
+
 // The rules that found something grave, or else something worth a look.
 void add_triggered(std::vector<std::string>& items, const TrialReport& trial, bool grave) {
   for (std::size_t i = 0; i < trial.results.size(); ++i) {
@@ -60,11 +70,10 @@ void add_triggered(std::vector<std::string>& items, const TrialReport& trial, bo
     const RuleWords* const words = words_of(result);
     const std::string link = fmt::format("<a href=\"#{}\">{}</a>", rule_anchor(0, i), name_html(result.name));
     const std::string from = first.step ? fmt::format(", from step {} on", first.step->value) : std::string();
-    items.push_back(words == nullptr
-                        ? fmt::format("{}{}: {}", link, from, name_html(first.message))
-                        : fmt::format("{}: {}{} ({} {})", link,
-                                      fmt::format(fmt::runtime(words->words), name_html(first.tensor.value_or(""))),
-                                      from, name_html(first.check), short_text(first.value)));
+    items.push_back(words == nullptr ? fmt::format("{}{}: {}", link, from, name_html(first.message))
+                                     : fmt::format("{}: {}{} ({} {})", link,
+                                                   fmt::format(fmt::runtime(words->words), tensor_html(first)), from,
+                                                   name_html(first.check), short_text(first.value)));
   }
 }
 
@@ -104,9 +113,12 @@ std::string loss_item(const LossFacts& of) {
     return percent >= 1 ? fmt::format("{} and has risen by {:.0f} % since, to {:.3g}", was, percent, facts.last.y)
                         : fmt::format("{}, and is {}", was, last);
   }
-  return facts.first.y > least ? fmt::format("{} fell from {:.3g} at step {} to its least, {}", loss, facts.first.y,
-                                             step_text(facts.first), last)
-                               : fmt::format("{} is {}, as at the start", loss, last);
+  if (facts.first.y == least) {
+    return fmt::format("{} is {}, as at the start", loss, last);
+  }
+  return facts.least->x == facts.last.x ? fmt::format("{} fell from {:.3g} at step {} to its least, {}", loss,
+                                                      facts.first.y, step_text(facts.first), last)
+                                        : fmt::format("{}, and is again {}", was, last);
 }
 
 // The first items, and how many more there are.
@@ -161,7 +173,7 @@ std::string several_html(const PageContext& page) {
   std::string out;
   const auto put = [&](std::string_view look_of, std::string_view title, const Trials& trials) {
     const std::vector<std::string> items = mapped(
-        trials, [](const auto& group) { return fmt::format("{}: {}", group.first, first_of(group.second, 30)); });
+        trials, [](const auto& group) { return fmt::format("{}: {}", group.first, text::listed(group.second, 30)); });
     out += items.empty() ? std::string() : card_html(look_of, title) + first_items(items, "#rules") + "</div>\n";
   };
   put("bad", "Grave", bad);

@@ -4,6 +4,7 @@
 #include "cli/escape.hpp"
 #include "cli/number_format.hpp"
 #include "draw/text_fit.hpp"
+#include "text/ascii.hpp"
 
 #include <fmt/format.h>
 
@@ -18,8 +19,7 @@ constexpr double widest_name = 90;  // in heights of the font
 
 bool is_plain(char byte) {
   constexpr std::string_view others = "_-./:=,+@%";
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
-         others.find(byte) != std::string_view::npos;
+  return text::is_alphanumeric(byte) || others.find(byte) != std::string_view::npos;
 }
 
 }  // namespace
@@ -60,11 +60,6 @@ std::string details_html(std::string_view summary, std::string_view content) {
 std::string list_html(std::span<const std::string> items) {
   return "<ul>\n" + joined(items, "", [](const std::string& item) { return fmt::format("<li>{}</li>\n", item); }) +
          "</ul>\n";
-}
-
-std::string first_of(std::span<const std::string> texts, std::size_t most) {
-  const std::string first = fmt::format("{}", fmt::join(texts.first(std::min(texts.size(), most)), ", "));
-  return texts.size() > most ? fmt::format("{} and {} more", first, texts.size() - most) : first;
 }
 
 std::string command_html(std::string_view command) {

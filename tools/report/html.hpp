@@ -34,9 +34,6 @@ struct HtmlCell {
 /// `<ul>`: items are HTML.
 [[nodiscard]] std::string list_html(std::span<const std::string> items);
 
-/// `a, b and 3 more`: at most so many.
-[[nodiscard]] std::string first_of(std::span<const std::string> texts, std::size_t most);
-
 /// A command line to copy.
 [[nodiscard]] std::string command_html(std::string_view command);
 

@@ -35,6 +35,13 @@ std::vector<std::string> common_losses(std::span<const TrialReport> trials) {
   return names;
 }
 
+// Numbers stay whole, also those that a file has as text.
+std::string shown_value(const std::string& json) {
+  std::string text;
+  append_text(text, HpValue(json).cell(), 0);
+  return text;
+}
+
 /// The hyperparameters whose values differ; one that a trial lacks differs.
 std::vector<std::string> differing_keys(std::span<const TrialReport> trials) {
   std::map<std::string, std::pair<std::set<std::string>, std::size_t>> values;  // and how many trials have one
@@ -42,7 +49,7 @@ std::vector<std::string> differing_keys(std::span<const TrialReport> trials) {
   for (const TrialReport& trial : trials) {
     read += trial.unread.empty() ? 1 : 0;
     for (const auto& [key, value] : trial.facts.hyperparameters) {
-      values[key].first.insert(value);
+      values[key].first.insert(shown_value(value));
       ++values[key].second;
     }
   }
@@ -55,10 +62,8 @@ std::vector<std::string> differing_keys(std::span<const TrialReport> trials) {
   return keys;
 }
 
-// Numbers stay whole, also those that a file has as text.
 HtmlCell value_cell(const std::string& json) {
-  std::string text;
-  append_text(text, HpValue(json).cell(), 0);
+  const std::string text = shown_value(json);
   return {name_html(text), text::number_of(text).has_value()};
 }
 
@@ -86,10 +91,10 @@ std::string facts_html(const TrialReport& trial) {
   if (facts.last_complete != facts.last_step && facts.last_complete) {
     put("last complete step", std::to_string(facts.last_complete->value));
   }
-  put("modes", first_of(names_html(facts.modes), most_named));
+  put("modes", text::listed(names_html(facts.modes), most_named));
   put("tensors", grouped(facts.tensors));
   put("workers", facts.workers.size() == 1 ? name_html(facts.workers.begin()->first) : grouped(facts.workers.size()));
-  put("collections", first_of(names_html(facts.collections), most_named));
+  put("collections", text::listed(names_html(facts.collections), most_named));
   put("bytes of records", bytes_text(facts.bytes));
   put("last written", xml(facts.written));
   if (facts.superseded != 0) {
@@ -162,10 +167,10 @@ std::string runs_section(const PageContext& page) {
     std::string rules;
     for (const RuleResult& result : trial.results) {
       if (result.status == RuleStatus::issues_found) {
-        rules += (rules.empty() ? "" : ", ") + name_html(result.name);
+        append_part(rules, name_html(result.name));
       }
     }
-    row.push_back({rules});
+    row.push_back({rules.empty() ? rules : fmt::format("<span class=\"names\">{}</span>", rules)});
   }
   return section_html("runs", "The trials", table_html("the trials", header, rows));
 }

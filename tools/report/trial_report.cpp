@@ -140,11 +140,24 @@ TrialFacts facts_of(const Trial& trial) {
     }
   }
   for (const Problem& problem : trial.problems()) {
-    if (problem.kind == ProblemKind::remark) {
-      facts.notes.push_back(to_string(problem));
-    } else if (problem.kind != ProblemKind::note && problem.kind != ProblemKind::other_trial &&
-               problem.kind != ProblemKind::not_yet) {
-      facts.problems.push_back(to_string(problem));
+    switch (problem.kind) {
+      case ProblemKind::absent:
+      case ProblemKind::not_found:
+      case ProblemKind::access_denied:
+      case ProblemKind::io:
+      case ProblemKind::network:
+      case ProblemKind::damaged:
+      case ProblemKind::warning:
+      case ProblemKind::stopped:
+        facts.problems.push_back(to_string(problem));
+        break;
+      case ProblemKind::remark:
+        facts.notes.push_back(to_string(problem));
+        break;
+      case ProblemKind::not_yet:
+      case ProblemKind::note:
+      case ProblemKind::other_trial:
+        break;
     }
   }
   facts.incomplete = incomplete_steps(trial);
@@ -155,7 +168,7 @@ std::map<std::string, HeatMap> saved_histograms(const Trial& trial, const Histor
                                                 const EvaluationOptions& steps) {
   std::map<std::string, HeatMap> maps;
   for (const TensorSummary& summary : trial.summaries()) {
-    const bool saved = std::ranges::find(summary.saved, buckets_name) != summary.saved.end();
+    const bool saved = contains(summary.saved, buckets_name);
     if (!saved || !histories.tensors.contains(summary.tensor) || maps.size() == most_maps) {
       continue;
     }
@@ -181,7 +194,7 @@ std::vector<LoggedMedia> logged_media(const Trial& trial, const SelectionOptions
   std::vector<std::string> tensors = trial.tensor_names({.collections = collections, .exclude = selection.excludes});
   if (selection.selects_tensors()) {
     const std::vector<std::string> chosen = tensors_at(trial, selection, std::nullopt);
-    std::erase_if(tensors, [&](const std::string& name) { return std::ranges::find(chosen, name) == chosen.end(); });
+    std::erase_if(tensors, [&](const std::string& name) { return !contains(chosen, name); });
   }
   tensors.resize(std::min(tensors.size(), most_media));
   std::map<std::string, std::vector<SavedAt>> ends;  // of each, the first and the last
@@ -212,7 +225,7 @@ std::vector<LoggedMedia> logged_media(const Trial& trial, const SelectionOptions
           media[i].picture = extension;
         }
       }
-      if (media[i].bytes.empty() && texts.size() == 1 && is_utf8(texts.front())) {
+      if (media[i].bytes.empty() && texts.size() == 1 && valid_utf8(texts.front())) {
         media[i].bytes = texts.front().substr(0, longest_text);
       }
     }

@@ -3,7 +3,6 @@
 
 #include "cli/mapped.hpp"
 #include "select/select.hpp"
-#include "text/sort_each_once.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -77,6 +76,16 @@ bool evaluate_saved(Evaluator& evaluator, const Trial& trial, std::optional<Glob
   return true;
 }
 
+bool finish_early(Evaluator& evaluator) {
+  try {
+    evaluator.finish(false);
+    return true;
+  } catch (const Error&) {
+    evaluator.finish(false);  // this time, no step is evaluated again
+    return false;
+  }
+}
+
 std::optional<PlainRange> plain_range(const SelectionOptions& selection) {
   if (selection.modes.size() != 1 || selection.modes.front() != Mode::global || selection.every != 1) {
     return std::nullopt;
@@ -123,7 +132,7 @@ void choose_steps(EvaluationOptions& options, const SelectionOptions& selection,
   }
   const std::vector<Mode> saved = trial.modes();
   const bool one_mode = !selection.steps && selection.modes.size() == 1 && selection.every == 1;
-  if (one_mode && (options.follow || std::find(saved.begin(), saved.end(), selection.modes.front()) != saved.end())) {
+  if (one_mode && (options.follow || contains(saved, selection.modes.front()))) {
     options.mode = selection.modes.front();
     return;
   }

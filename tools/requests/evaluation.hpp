@@ -28,6 +28,10 @@ void watch_evaluation(EvaluationOptions& options, Progress& progress, std::stop_
 /// @pre `watch_evaluation` was applied to the evaluator's options.
 bool evaluate_saved(Evaluator& evaluator, const Trial& trial, std::optional<GlobalStep> end);
 
+/// Finishes an evaluation before the trial's end. Returns false if steps that must be evaluated again can no longer be
+/// read: the results are then those of the steps before.
+bool finish_early(Evaluator& evaluator);
+
 /// -s as one plain range of global steps, half open; not given: no bounds.
 struct PlainRange {
   std::optional<GlobalStep> start;

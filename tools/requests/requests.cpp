@@ -2,6 +2,7 @@
 #include "requests/requests.hpp"
 
 #include "cli/exit_status.hpp"
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 
 #include <smd/limits.hpp>
@@ -89,6 +90,23 @@ bool means(const std::string& rule, const RuleRequest& request) {
   }
 }
 
+bool has_parameter(const RuleDescription& description, std::string_view name) {
+  return contains(mapped(description.parameters, &ParameterSpec::name), name);
+}
+
+/// Returns the name of the first request whose rule has a parameter of its own of this name; of the first at all if
+/// none has.
+std::string owner_of(const std::string& parameter, const std::vector<RuleRequest>& requests) {
+  const auto owner = std::ranges::find_if(requests, [&](const RuleRequest& request) {
+    try {
+      return has_parameter(describe_rule(request.configuration.rule_to_invoke), parameter);
+    } catch (const ConfigurationError&) {
+      return false;
+    }
+  });
+  return (owner == requests.end() ? requests.front() : *owner).name();
+}
+
 void set_parameters(std::vector<RuleRequest>& requests, const std::vector<ParameterOption>& parameters) {
   for (const ParameterOption& parameter : parameters) {
     bool used = false;
@@ -103,26 +121,19 @@ void set_parameters(std::vector<RuleRequest>& requests, const std::vector<Parame
     }
     std::vector<std::string> names;
     for (const RuleRequest& request : requests) {
-      if (std::find(names.begin(), names.end(), request.name()) == names.end()) {
-        names.push_back(request.name());
-      }
+      add_once(names, request.name());
     }
     if (parameter.rule.empty() && !requests.empty()) {
       throw UsageError("--param: " + single_quoted(parameter.name + "=" + parameter.value) +
-                       " does not say of which rule: give -p " + names.front() + "." + parameter.name + "=" +
-                       parameter.value);
+                       " does not say of which rule: give -p " + owner_of(parameter.name, requests) + "." +
+                       parameter.name + "=" + parameter.value);
     }
     if (!requests.empty()) {
-      const std::vector<std::string> nearest = nearest_names(parameter.rule, names, 1);
+      const std::vector<std::string> nearest = detail::nearest(parameter.rule, names, 1);
       throw UsageError("--param: " + single_quoted(parameter.rule) + " is none of the rules asked for" +
                        (nearest.empty() ? ", which are " + quoted_list(names) : did_you_mean(nearest)));
     }
   }
-}
-
-bool takes_other(const RuleDescription& description) {
-  return std::any_of(description.parameters.begin(), description.parameters.end(),
-                     [](const ParameterSpec& spec) { return spec.name == other_parameter; });
 }
 
 /// Checks the form of a trial's URL. Whether the trial exists is known only when it is read.
@@ -149,7 +160,7 @@ void check(RuleRequest& request, const std::optional<std::string>& other) {
         configuration.rule_to_invoke = description.name;
       }
       request.other_trials = description.other_trials;
-      if (other && takes_other(description)) {
+      if (other && has_parameter(description, other_parameter)) {
         configuration.parameters[std::string(other_parameter)] = *other;
       }
       check_other(configuration);

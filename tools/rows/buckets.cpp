@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/buckets.hpp"
 
-#include "rows/elements.hpp"
+#include <smd/elements.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -12,12 +12,12 @@ std::optional<BucketCounts> counts_of_buckets(const TensorView& buckets) {
   if (buckets.shape().size() != 2 || buckets.shape()[1] != 3 || buckets.dtype() != Dtype::float64) {
     return std::nullopt;
   }
-  const Elements elements(buckets);
+  const std::vector<double> numbers = to_doubles(buckets);
   BucketCounts result;
-  for (std::uint64_t at = 0; at < buckets.size(); at += 3) {
-    const double left = elements.number(at);
-    const double right = elements.number(at + 1);
-    const double count = elements.number(at + 2);
+  for (std::size_t at = 0; at < numbers.size(); at += 3) {
+    const double left = numbers[at];
+    const double right = numbers[at + 1];
+    const double count = numbers[at + 2];
     if (!std::isfinite(left) || !std::isfinite(right)) {
       result.outside += count;
       continue;

@@ -149,7 +149,9 @@ class HpValue {
   /// but not `for_json`. Borrows from this.
   [[nodiscard]] Cell cell(bool for_json = false) const;
 
-  bool operator==(const HpValue& other) const { return json_ == other.json_; }
+  /// A number is equal to the text of its digits, and `true` to the text true: YAML's values are texts, W&B's have
+  /// types.
+  bool operator==(const HpValue& other) const { return text_ == other.text_; }
 
  private:
   std::string json_;

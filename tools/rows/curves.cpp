@@ -28,8 +28,8 @@ constexpr std::array<Column, 10> columns = {{{.name = "tensor", .asked = true},
                                              {.name = "reduction"},
                                              {.name = "curve", .curve = true},
                                              {.name = "last", .align = Align::right, .asked = true},
-                                             {.name = "min", .align = Align::right, .asked = true},
-                                             {.name = "max", .align = Align::right, .asked = true},
+                                             {.name = "min", .align = Align::right, .measured = true},
+                                             {.name = "max", .align = Align::right, .measured = true},
                                              {.name = "steps", .align = Align::right},
                                              written_column}};
 
@@ -52,9 +52,7 @@ void CurvesView::draw(bool last) {
   }
   OutputFile table = OutputFile::screen();
   print(table, options_, several_trials_, reductions_, messages_);
-  std::string text;
-  table.take_text(text);
-  screen_.show(text);
+  screen_.show(table.take_text());
   const auto end = std::chrono::steady_clock::now();
   next_ = end + 4 * (end - begin);
 }

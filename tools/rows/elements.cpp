@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <type_traits>
 #include <utility>
 
 #include "cli/text.hpp"
-#include "text/half.hpp"
 
 namespace smd::tool {
 
@@ -16,9 +14,9 @@ namespace {
 std::string repaired(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const DecodedCharacter point = decode_utf8(text);
+    const CodePoint point = first_character(text);
     append_utf8(result, point.valid ? point.value : U'\uFFFD');
-    text.remove_prefix(point.size);
+    text.remove_prefix(point.bytes);
   }
   return result;
 }
@@ -27,7 +25,7 @@ std::string repaired(std::string_view text) {
 
 Elements::Elements(const TensorView& view, NotText not_text) : view_(view), strings_(strings(view)) {
   for (std::string_view& text : strings_) {
-    if (!is_utf8(text)) {
+    if (!valid_utf8(text)) {
       const bool sized = not_text == NotText::sized || !media_extension(text).empty();
       sized_ = sized_ || sized;
       text = repaired_.emplace_back(sized ? "(" + std::to_string(text.size()) + " bytes)" : repaired(text));
@@ -49,17 +47,8 @@ std::string_view media_extension(std::string_view bytes) noexcept {
 }
 
 Cell element_cell(double number, Dtype dtype) {
-  return visit_element_type(dtype, [number]<class Stored>(std::type_identity<Stored>) -> Cell {
-    if constexpr (std::is_same_v<Stored, Half>) {
-      return Half{detail::half_bits(number)};
-    } else if constexpr (std::is_same_v<Stored, BFloat16>) {
-      return BFloat16{detail::bfloat16_bits(static_cast<float>(number))};
-    } else if constexpr (std::is_same_v<Stored, float> || std::is_same_v<Stored, Float8>) {
-      return static_cast<float>(number);
-    } else {
-      return number;
-    }
-  });
+  return visit_element_type(
+      dtype, [number]<class Stored>(std::type_identity<Stored>) { return element_cell<Stored>(number); });
 }
 
 Cell reduced_cell(const ReducedValue& value) {

@@ -7,9 +7,11 @@
 #include <smd/reduction.hpp>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "rows/cell.hpp"
+#include "text/half.hpp"
 
 namespace smd::tool {
 
@@ -59,6 +61,18 @@ class Elements {
 [[nodiscard]] std::string_view media_extension(std::string_view bytes) noexcept;
 
 /// A number that an element of a real type has, as the cell of such an element: it prints as the type does.
+template <class Stored>
+[[nodiscard]] Cell element_cell(double number) {
+  if constexpr (std::is_same_v<Stored, Half>) {
+    return Half{detail::half_bits(number)};
+  } else if constexpr (std::is_same_v<Stored, BFloat16>) {
+    return BFloat16{detail::bfloat16_bits(static_cast<float>(number))};
+  } else if constexpr (std::is_same_v<Stored, float> || std::is_same_v<Stored, Float8>) {
+    return static_cast<float>(number);
+  } else {
+    return number;
+  }
+}
 [[nodiscard]] Cell element_cell(double number, Dtype dtype);
 
 /// A statistic as a cell; missing if it is undefined, or an integer beyond 64 bits.

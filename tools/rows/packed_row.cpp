@@ -43,7 +43,7 @@ void pack(std::string& out, const Cell& cell, bool json) {
     if (json && own->write != nullptr) {
       OutputFile memory = OutputFile::memory();
       (*own->write)(memory);
-      memory.take_text(text);
+      text = memory.take_text();
     }
     pack(out, text.empty() ? Cell() : Cell(NumeralCell{text}), json);  // a numeral appears in JSON unchanged
     return;

@@ -50,8 +50,7 @@ PictureOutput::PictureOutput(OutputFile& file, const OutputOptions& output) : fi
 
 void PictureOutput::close(Diagnostics& messages) {
   if (memory_) {
-    std::string text;
-    memory_->take_text(text);
+    const std::string text = memory_->take_text();
     if (text.empty()) {
       if (messages.status() == ExitStatus::yes) {
         say_nothing_drawn(messages);

@@ -3,7 +3,7 @@
 
 #include "cli/exit_status.hpp"
 #include "cli/text.hpp"
-#include "text/half.hpp"
+#include "rows/elements.hpp"
 #include "text/number.hpp"
 #include "text/pattern.hpp"
 
@@ -153,20 +153,6 @@ bool is_number(const Cell& cell) {
       cell.value());
 }
 
-/// Rounds a number to the type of a cell that is narrower than a double; missing for other cells.
-struct NarrowVisitor {
-  double number;
-
-  Cell operator()(float) const { return static_cast<float>(number); }
-  Cell operator()(std::complex<float>) const { return static_cast<float>(number); }
-  Cell operator()(Half) const { return Half{detail::half_bits(number)}; }
-  Cell operator()(BFloat16) const { return BFloat16{detail::bfloat16_bits(static_cast<float>(number))}; }
-  template <class Other>
-  Cell operator()(const Other&) const {
-    return {};
-  }
-};
-
 /// Makes of a condition's value what a number in a cell is compared with.
 struct LikeVisitor {
   std::string_view text;
@@ -191,10 +177,17 @@ struct LikeVisitor {
 }  // namespace
 
 double threshold_for(const Cell& cell, double number) {
-  const Cell narrowed = std::visit(NarrowVisitor{number}, cell.value());
+  const Cell narrowed = std::visit(
+      [number]<class Value>(const Value&) {
+        return element_cell<std::conditional_t<std::is_same_v<Value, std::complex<float>>, float, Value>>(number);
+      },
+      cell.value());
+  const double rounded = as_double(narrowed);
   std::string text;
-  append_text(text, narrowed, 0);
-  return text::number_of(text) == number ? as_double(narrowed) : number;
+  if (rounded != number) {
+    append_text(text, narrowed, 0);
+  }
+  return text::number_of(text) == number ? rounded : number;
 }
 
 RowCondition::RowCondition(const Comparison& comparison)

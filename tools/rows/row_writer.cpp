@@ -26,7 +26,7 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
       json_(options.json()) {
   const bool all = options.columns.size() == 1 && options.columns.front() == "all";
   const bool by_default = all || options.columns.empty();
-  const bool chooses_trial = std::ranges::find(options.columns, trial_column) != options.columns.end();
+  const bool chooses_trial = contains(options.columns, trial_column);
   trial_column_ = columns_.empty() || !columns_.front().for_trial;
   if (!trial_column_) {
     // what rows pool is of no one trial

@@ -37,6 +37,7 @@ struct Column {
   bool in_table = true;     ///< As `in_text`, for tables alone.
   bool for_trial = false;  ///< The first column: stands in place of the trial's, which rows of several trials have not.
   bool if_any = false;     ///< In tables, unless `--columns` chooses: shown only if some row has a value.
+  bool measured = false;   ///< Not left out because all rows have the same, only for want of room.
 };
 
 /// The column that tells superseded values from those that count; shown if both are.

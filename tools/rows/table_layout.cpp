@@ -26,7 +26,8 @@ TableLayout::TableLayout(std::span<const Column> columns, bool header, bool asci
                         .align = column.align,
                         .keep = column.asked || column.curve,
                         .curve = column.curve,
-                        .if_any = column.if_any});
+                        .if_any = column.if_any,
+                        .measured = column.measured});
   }
 }
 
@@ -78,7 +79,7 @@ void TableLayout::leave_out_same(std::span<const TableRow> rows) {
     const bool same = rows.size() == 1
                           ? i != 0 && column.align == Align::left
                           : std::ranges::all_of(rows, [&](const TableRow& row) { return row.cells[i] == first; });
-    column.shown = column.keep || !same;
+    column.shown = column.keep || column.measured || !same;
     column.same = column.shown ? std::string() : first;
   }
   if (std::ranges::none_of(columns_, [](const TableColumn& column) { return column.shown; })) {
@@ -160,9 +161,8 @@ std::string TableLayout::line(const TableRow& row) {
   constexpr std::size_t most_others = 3;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     std::vector<std::string>& others = columns_[i].others;
-    if (!columns_[i].shown && !columns_[i].dropped && columns_[i].same != row.cells[i] && others.size() < most_others &&
-        std::ranges::find(others, row.cells[i]) == others.end()) {
-      others.push_back(row.cells[i]);
+    if (!columns_[i].shown && !columns_[i].dropped && columns_[i].same != row.cells[i] && others.size() < most_others) {
+      add_once(others, row.cells[i]);
     }
   }
   const auto with_curve = std::ranges::find_if(columns_, [](const TableColumn& column) { return column.curve; });
@@ -190,7 +190,7 @@ std::string TableLayout::aligned(const std::vector<std::string>& cells,
     const std::size_t begin = text.empty() && at == 0 ? wanted : std::max(wanted, at + gap);
     if (width != 0) {  // no spaces at the end of a line
       text.append(begin - at, ' ');
-      const bool color = color_ && std::ranges::find(coloured, i) != coloured.end();
+      const bool color = color_ && contains(coloured, i);
       text += color ? "\x1b[31m" + cells[i] + "\x1b[0m" : cells[i];
       at = begin + width;
     }

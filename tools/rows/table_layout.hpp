@@ -48,6 +48,7 @@ class TableLayout {
     bool keep = false;   // shown in any case
     bool curve = false;  // as wide as there is room
     bool if_any = false;
+    bool measured = false;
     bool shown = true;
     std::size_t width = 0;
     std::string same = {};                 // if it is not shown: its value in all rows

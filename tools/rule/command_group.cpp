@@ -4,6 +4,7 @@
 #include "cli/mapped.hpp"
 #include "cli/number_format.hpp"
 #include "cli/output_file.hpp"
+#include "cli/signals.hpp"
 #include "follow/following.hpp"
 
 #include <poll.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
@@ -142,12 +144,8 @@ int start_group(const std::vector<std::string>& arguments, const std::vector<std
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  sigset_t none;
-  sigemptyset(&none);
-  sigset_t standard = none;
-  sigaddset(&standard, SIGINT);
-  sigaddset(&standard, SIGTERM);
-  sigaddset(&standard, SIGPIPE);
+  const sigset_t none = signal_set({});
+  const sigset_t standard = signal_set(std::array{SIGINT, SIGTERM, SIGPIPE});
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &standard);
   posix_spawnattr_setpgroup(&attributes, 0);

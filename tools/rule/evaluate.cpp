@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluate.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/progress.hpp"
+#include "cli/text.hpp"
 #include "command_group.hpp"
 #include "select/explanations.hpp"
 
@@ -52,8 +54,9 @@ TrialEvaluation::TrialEvaluation(const EvaluationContext& context, Trial& trial,
     std::unique_ptr<Rule> fresh = reported_[rule] ? nullptr : context_.requests[rule].make_again();
     if (fresh) {
       for (const Finding& finding : evaluator_->results()[rule].findings) {
-        found_before_.insert(place_of(rule, finding));
+        found_before_.insert(key_of(rule, finding));
       }
+      triggered_[rule].reset();
     }
     return fresh;
   };
@@ -68,7 +71,7 @@ TrialEvaluation::TrialEvaluation(const EvaluationContext& context, Trial& trial,
 }
 
 void TrialEvaluation::found(std::size_t rule, const Finding& finding) {
-  if (found_before_.contains(place_of(rule, finding))) {
+  if (found_before_.extract(key_of(rule, finding))) {
     return;
   }
   const ReportRecord record = {RecordKind::finding, name_, names_[rule], &finding};
@@ -82,7 +85,34 @@ void TrialEvaluation::found(std::size_t rule, const Finding& finding) {
   }
 }
 
+void TrialEvaluation::conclude(bool running, bool whole) {
+  note_withdrawn(whole);
+  report_results(false, running);
+}
+
+/// Notes how many reported findings were not made again when their rules evaluated their steps again. `all`: also those
+/// whose steps were not evaluated again, because they are superseded.
+void TrialEvaluation::note_withdrawn(bool all) {
+  const std::vector<RuleResult>& results = evaluator_->results();
+  std::vector<std::size_t> withdrawn(results.size());
+  std::erase_if(found_before_, [&](const Found& found) {
+    const std::size_t rule = std::get<0>(found);
+    const std::optional<GlobalStep> step = std::get<1>(found);
+    const bool over = all || (step && step <= results[rule].last_step);
+    withdrawn[rule] += over ? 1 : 0;
+    return over;
+  });
+  for (std::size_t rule = 0; rule < results.size(); ++rule) {
+    if (withdrawn[rule] > 0) {
+      context_.messages.note(of(results[rule]) +
+                             counted(withdrawn[rule], "earlier finding", "no longer holds", "no longer hold") +
+                             ": the steps were evaluated again");
+    }
+  }
+}
+
 void TrialEvaluation::report_finished() {
+  note_withdrawn(false);
   if (!context_.options.keep_going) {  // with it rules go on, so results with many findings need not be copied
     report_results(true, false);
   }
@@ -140,8 +170,8 @@ void TrialEvaluation::report_problem(const Problem& problem) {
 void TrialEvaluation::report(std::size_t rule, RuleResult result) {
   Diagnostics& messages = context_.messages;
   const std::string withheld = stop_not_performed(context_.requests[rule], result);
-  if (!withheld.empty() && std::ranges::find(result.warnings, withheld) == result.warnings.end()) {
-    result.warnings.push_back(withheld);
+  if (!withheld.empty()) {
+    add_once(result.warnings, withheld);
   }
   complain(rule, result);
   const std::vector<Problem> of_trial = result.warnings.empty() ? std::vector<Problem>() : trial_.problems();

@@ -12,6 +12,9 @@
 #include <smd/rule_result.hpp>
 #include <smd/trial.hpp>
 
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>
@@ -38,7 +41,7 @@ struct EvaluationContext {
 [[nodiscard]] EvaluationOptions evaluation_options(const EvaluationContext& context, Trial& trial);
 
 /// The rules asked for, over one trial: adds them to an evaluator and reports what they find. When they begin again,
-/// those whose results were reported do not, and what was found before is not reported again.
+/// those whose results were reported do not, and a finding that is made again is not reported again.
 class TrialEvaluation {
  public:
   /// If `reports` is null, nothing is evaluated (--explain).
@@ -49,21 +52,30 @@ class TrialEvaluation {
 
   [[nodiscard]] Evaluator& evaluator() noexcept { return *evaluator_; }
   /// Reports the results; the evaluation is over. `running`: it ended before the trial's end, so that rules that found
-  /// nothing are still in progress.
-  void conclude(bool running = false) { report_results(false, running); }
-  /// Reports the results of rules that need no further steps.
+  /// nothing are still in progress. `whole`: all steps that had to be evaluated again were; if not, reported findings
+  /// at the other steps may still hold.
+  void conclude(bool running = false, bool whole = true);
+  /// Reports the results of rules that need no further steps, and how many reported findings no longer hold.
   void report_finished();
   /// Reports which rules the trial showed to be configured wrongly; status 2 if there are any.
   void report_refused();
 
  private:
-  using FoundAt = std::tuple<std::size_t, std::optional<GlobalStep>, std::optional<std::string>,
-                             std::optional<std::string>, std::string>;
+  /// A finding, to compare it with others: its rule's number, where it is and what it says.
+  using Found = std::tuple<std::size_t, std::optional<GlobalStep>, std::optional<std::string>,
+                           std::optional<std::string>, std::string, std::uint64_t, std::string>;
 
-  static FoundAt place_of(std::size_t rule, const Finding& finding) {
-    return {rule, finding.step, finding.tensor, finding.worker, finding.check};
+  static Found key_of(std::size_t rule, const Finding& finding) {
+    return {rule,
+            finding.step,
+            finding.tensor,
+            finding.worker,
+            finding.check,
+            std::bit_cast<std::uint64_t>(finding.value),  // also a NaN is like itself
+            finding.message};
   }
   void found(std::size_t rule, const Finding& finding);
+  void note_withdrawn(bool all);
   void report_results(bool only_finished, bool running);
   void report(std::size_t rule, RuleResult result);
   void report_problem(const Problem& problem);
@@ -77,7 +89,7 @@ class TrialEvaluation {
   std::optional<Evaluator> evaluator_;
   std::vector<RuleResult> names_;                     // by rule: results with nothing but the names
   std::vector<bool> reported_;                        // by rule
-  std::set<FoundAt> found_before_;                    // before the last restart
+  std::multiset<Found> found_before_;                 // before the last restart, and not again since
   std::set<std::string> missing_;                     // event files reported as missing
   std::vector<std::optional<GlobalStep>> triggered_;  // by rule: the step for which the command ran last
 };

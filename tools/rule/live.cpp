@@ -36,9 +36,7 @@ class OtherRecords {
     for (Other& other : others_) {
       std::optional<FollowEvent> event;
       while ((event = other.follower.poll()) && event->outcome == WaitOutcome::reached) {
-        for (const std::string& file : event->missing) {
-          messages_.report_given_up(other.trial->path(), file, "step " + std::to_string(event->step.value));
-        }
+        report_missing_files(*other.trial, *event, messages_);
         other.given = std::max(other.given, std::optional(event->step));
       }
       messages_.say_missing();
@@ -83,11 +81,11 @@ class LiveTrial {
   void run() {
     try {
       trials_.in_ticks(
-          trial_, name_, [this](const FollowTick& what) { return tick(what); }, [this] { end(); });
+          trial_, name_, [this](const FollowTick& what) { return tick(what); }, [this] { end(true); });
     } catch (const InvalidArgument&) {
       throw;
     } catch (const Error&) {
-      end();
+      end(false);
       throw;
     }
   }
@@ -146,10 +144,11 @@ class LiveTrial {
     }
   }
 
-  void end() {
+  /// Reports the results before the trial's end. `whole`: no error ended the evaluation.
+  void end(bool whole) {
     const std::lock_guard lock(trials_.mutex());
-    evaluation_->evaluator().finish(false);
-    evaluation_->conclude(true);
+    whole = finish_early(evaluation_->evaluator()) && whole;
+    evaluation_->conclude(true, whole);
   }
 
   const EvaluationContext& context_;

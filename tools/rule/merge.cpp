@@ -146,33 +146,27 @@ void check_same_whole(const ResultLines& one, const ResultLines& first) {
 
 /// Reports the first missing parts for which there are trials, and how many trials are left out.
 void report_missing(const std::vector<ResultLines>& parts, Diagnostics& messages) {
-  constexpr std::size_t most_named = 5;
   const PartLine& any = *parts.front().part;
   std::vector<bool> there(any.shard.count);
   for (const ResultLines& one : parts) {
     there[one.part->shard.index - 1] = true;
   }
-  std::size_t missing = 0;
+  std::vector<std::uint64_t> missing;
   std::size_t trials = 0;
-  std::string numbers;
   for (std::uint64_t i = 0; i < any.shard.count; ++i) {
     const auto [begin, end] = Shard{i + 1, any.shard.count}.range(any.trials);
     if (!there[i] && begin != end) {
       trials += end - begin;
-      if (++missing <= most_named) {
-        numbers += (numbers.empty() ? "" : ", ") + std::to_string(i + 1);
-      }
+      missing.push_back(i + 1);
     }
   }
-  if (missing == 0) {
+  if (missing.empty()) {
     return;
   }
-  if (missing > most_named) {
-    numbers += " and " + std::to_string(missing - most_named) + " more";
-  }
+  const std::string numbers = text::listed(missing, 5, [](std::uint64_t part) { return std::to_string(part); });
   messages.fail("NotFound",
-                fmt::format("no results of part{} {} of {}: nothing is known of {}", missing > 1 ? "s" : "", numbers,
-                            any.shard.count, counted(trials, "trial")),
+                fmt::format("no results of part{} {} of {}: nothing is known of {}", missing.size() > 1 ? "s" : "",
+                            numbers, any.shard.count, counted(trials, "trial")),
                 ExitStatus::unreadable);
 }
 
@@ -188,10 +182,9 @@ std::vector<ResultLines> order_parts(std::vector<ResultLines> given, Diagnostics
   for (ResultLines& one : given) {
     if (!one.part) {
       messages.fail("Damaged",
-                    fmt::format("{}: no line says of which part the last {} {}, which count{} for nothing: the command "
+                    fmt::format("{}: no line says of which part the last {}, which count{} for nothing: the command "
                                 "that wrote it was ended, or was given no --shard",
-                                one.file, counted(one.records, "record"), one.records == 1 ? "is" : "are",
-                                one.records == 1 ? "s" : ""),
+                                one.file, counted(one.records, "record", "is", "are"), one.records == 1 ? "s" : ""),
                     ExitStatus::damaged);
       continue;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/option_hints.hpp"
 #include "cli/text.hpp"
 #include "report.hpp"
@@ -114,7 +115,7 @@ ReportSpec report_from(const std::string& text) {
   invalid_if(text.substr(equals + 1) == "-", "standard output is for --format; give a file");
   ReportSpec spec = {text.substr(0, equals), text.substr(equals + 1)};
   const std::span<const std::string_view> formats = report_formats();
-  invalid_if(std::ranges::find(formats, spec.format) == formats.end(), not_one_of(spec.format, formats));
+  invalid_if(!contains(formats, spec.format), not_one_of(spec.format, formats));
   return spec;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/exit_status.hpp"
 #include "cli/interruption.hpp"
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "command_group.hpp"
 #include "follow/following.hpp"
@@ -251,7 +252,13 @@ class PythonRule final : public Rule {
   }
 
   void invoke_at_step(StepView& step) override {
-    const nlohmann::json reply = process_->ask({"step", number_, step.step().value});
+    // Whenever this process has looked at the trials anew, so must the rule's: steps that it knows may have grown.
+    const auto last = [](const Trial* trial) { return TrialSnapshot::last(*trial); };
+    std::vector<TrialSnapshot> looks = mapped(other_trials(), last);
+    looks.push_back(last(&base_trial()));
+    const bool news = looks != looks_;
+    looks_ = std::move(looks);
+    const nlohmann::json reply = process_->ask({"step", number_, step.step().value, news});
     if (reply.contains("skip")) {
       throw TensorUnavailable(reply["skip"].get<std::string>(), {}, {});
     }
@@ -283,6 +290,7 @@ class PythonRule final : public Rule {
   std::string file_;
   std::string kind_;
   std::uint64_t number_;
+  std::vector<TrialSnapshot> looks_;  // the trials as they were at the last step that was evaluated
   bool started_ = false;
 };
 
@@ -340,7 +348,7 @@ std::vector<AddedRule> PythonRules::load(const PythonSpec& spec) {
   if (added.empty()) {
     throw UsageError("--python: " + single_quoted(spec.file) + " has no class " +
                      (spec.kind.empty() ? std::string("that derives from Rule") : single_quoted(spec.kind)) +
-                     did_you_mean(nearest_names(spec.kind, names, 1)));
+                     did_you_mean(detail::nearest(spec.kind, names, 1)));
   }
   return added;
 }

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <ctime>
 #include <map>
 #include <sstream>
@@ -196,9 +195,7 @@ class TapReport : public Report {
   /// Text for one line of TAP, where # begins a directive.
   static std::string words(std::string_view text) {
     std::string out;
-    for (const char c : printable(text)) {
-      out += c == '#' ? "\\#" : std::string(1, c);
-    }
+    append_replaced(out, printable(text), {{'#', "\\#"}});
     return out;
   }
 
@@ -309,11 +306,7 @@ std::string attribute(std::string_view name, std::string_view value) {
 }
 
 /// Seconds without an exponent, which the schemas do not permit.
-std::string seconds_text(double seconds) {
-  const auto microseconds = static_cast<std::uint64_t>(std::llround(std::max(seconds, 0.0) * 1e6));
-  std::string fraction = std::to_string(microseconds % 1000000);
-  return std::to_string(microseconds / 1000000) + "." + std::string(6 - fraction.size(), '0') + fraction;
-}
+std::string seconds_text(double seconds) { return fmt::format("{:.6f}", std::max(0.0, seconds)); }
 
 std::string time_stamp() { return fmt::format("{:%FT%T}", fmt::gmtime(std::time(nullptr))); }
 
@@ -363,10 +356,7 @@ class JunitReport : public Report {
 
  private:
   void write(Suite& suite, std::size_t id) {
-    std::size_t tests = 0;
-    for (const auto& [status, count] : suite.counts) {
-      tests += count;
-    }
+    const std::size_t tests = sum_of(suite.counts, [](const auto& one) { return one.second; });
     const std::size_t skipped = suite.counts[RuleStatus::not_evaluated] + suite.counts[RuleStatus::in_progress];
     std::string text = "  <testsuite";
     text += attribute("name", suite.trial.empty() ? "-" : suite.trial) + attribute("package", "smd-rule");

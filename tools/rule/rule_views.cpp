@@ -79,8 +79,7 @@ void print_rows(const RuleCommandOptions& options, std::span<const Column> colum
 
 std::string facts_of(const ParameterSpec& spec) {
   std::string text(to_string(spec.type));
-  const std::string range = range_text(spec);
-  text += range.empty() ? "" : ", " + range;
+  append_part(text, range_text(spec));
   text += spec.required ? ", required" : ", default " + (spec.default_text ? *spec.default_text : "None");
   return text;
 }
@@ -90,7 +89,7 @@ void append_parameters(std::string& text, const std::vector<ParameterSpec>& para
     text += "  " + spec.name + "  (" + facts_of(spec) + ")\n";
     std::string help = spec.help;
     if (!spec.other_name.empty()) {
-      help += (help.empty() ? "" : "; ") + std::string("also accepted as ") + spec.other_name;
+      append_part(help, "also accepted as " + spec.other_name, "; ");
     }
     if (!help.empty()) {
       text += wrapped(help, width, 6);

@@ -122,12 +122,10 @@ bool follow_runs(const RunsOptions& options, OutputFile& out, Diagnostics& messa
     runs = read_runs(found_runs(options, messages), runs, options, messages);
     OutputFile table = OutputFile::screen();
     print_runs(runs, options, table, messages);
-    std::string text;
-    table.take_text(text);
     if (interruption.asked()) {
       return true;
     }
-    screen.show(text);
+    screen.show(table.take_text());
     std::map<std::string, std::size_t> now;
     for (const RunFacts& run : runs) {
       now.emplace(run.trial, run.steps);

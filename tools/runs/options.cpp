@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include <algorithm>
+#include "cli/mapped.hpp"
+#include "text/ascii.hpp"
+
 #include <array>
 #include <limits>
 
@@ -38,7 +40,7 @@ constexpr auto own_options = in_group(
 
 template <class Words>
 bool is_one_of(std::string_view word, const Words& words) {
-  return std::ranges::find(words, word) != words.end();
+  return contains(words, word);
 }
 
 }  // namespace
@@ -94,9 +96,8 @@ bool RunsOptions::least_is_best(const std::string& name, bool is_loss) const {
     word.clear();
   };
   for (const char c : name) {
-    const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    if ((lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9')) {
-      word += lower;
+    if (text::is_alphanumeric(c)) {
+      word += text::to_lower(c);
     } else {
       end_of_word();
     }

@@ -153,8 +153,8 @@ void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsign
   const std::vector<std::string> selected = selected_scalars(trial, options, losses);
   const std::vector<std::string> named = options.named();
   std::vector<std::string> wanted = selected;
-  if (options.best && trial.has_tensor(*options.best) && std::ranges::find(wanted, *options.best) == wanted.end()) {
-    wanted.push_back(*options.best);
+  if (options.best && trial.has_tensor(*options.best)) {
+    add_once(wanted, *options.best);
   }
   std::set<std::string> answered;  // with numbers, or it was said why they cannot be read
   for (const std::string& name : wanted) {
@@ -186,14 +186,14 @@ void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsign
       if (is_loss) {
         facts.losses.push_back(name);
       }
-    } else if (column.problems().empty() && std::ranges::find(named, name) != named.end()) {
+    } else if (column.problems().empty() && contains(named, name)) {
       const std::string text = single_quoted(name) + " is no single number at a complete step of any run";
       facts.lacks.emplace("-n " + name, Lack{{"TensorUnavailable", text}, true});
     }
   }
   for (const std::string& name : named) {
     if (!trial.has_tensor(name)) {
-      const std::string nearest = did_you_mean(nearest_names(name, trial.tensor_names()));
+      const std::string nearest = did_you_mean(detail::nearest(name, trial.tensor_names()));
       facts.lacks.emplace("-n " + name,
                           Lack{{"TensorUnavailable", single_quoted(name) + " was saved by no run" + nearest}});
     }

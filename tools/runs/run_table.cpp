@@ -115,9 +115,7 @@ class RunTable {
 
   void say_modes(Diagnostics& messages) const {
     const std::vector<std::string>& columns = options_.output.columns;
-    const auto printed = [&](const std::string& column) {
-      return columns.empty() || std::ranges::find(columns, column) != columns.end();
-    };
+    const auto printed = [&](const std::string& column) { return columns.empty() || contains(columns, column); };
     const auto of_one_mode = [&](const ShownScalar& scalar) {
       return (printed(scalar.last_column) || printed(scalar.best_column)) &&
              std::ranges::any_of(runs_, [&](const RunFacts& run) {

@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -61,6 +63,16 @@ void read_assignment(const Assignment& assignment, std::vector<Named>& arrays) {
             single_quoted(assignment.file) + " is an archive without arrays: there is nothing to save");
   for (auto& [key, value] : members) {
     arrays.push_back({assignment.name.empty() ? key : assignment.name + "/" + key, std::move(value)});
+  }
+}
+
+/// Refuses a name that is empty, as a shell variable that is not set leaves it, and one that is given twice: one of its
+/// values would be lost.
+void check_names(const std::vector<Named>& arrays) {
+  std::set<std::string_view> names;
+  for (const Named& named : arrays) {
+    refuse_if(named.tensor.empty(), "a tensor's name is empty: give NAME=VALUE");
+    refuse_if(!names.insert(named.tensor).second, single_quoted(named.tensor) + " is given twice");
   }
 }
 
@@ -137,6 +149,7 @@ ExitStatus save(const SaveOptions& options, Diagnostics& messages) {
   for (const Assignment& assignment : options.assignments) {
     read_assignment(assignment, arrays);
   }
+  check_names(arrays);
   HookConfig config = options.hook_config(messages);
   config.remote.stop = [] { return interrupted(time_to_put); };
   const bool only_end = options.assignments.empty() && !options.reads_lines() && !options.init;

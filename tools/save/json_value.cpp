@@ -6,6 +6,7 @@
 
 #include "cli/exit_status.hpp"
 #include "cli/text.hpp"
+#include "text/ascii.hpp"
 #include "text/half.hpp"
 #include "text/number.hpp"
 
@@ -44,8 +45,6 @@ struct StandardText {
   }
 };
 
-bool in_word(char c) noexcept { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
-
 StandardText standard_text(std::string_view python) {
   StandardText result;
   std::string& out = result.text;
@@ -58,8 +57,9 @@ StandardText standard_text(std::string_view python) {
       bytes = std::min<std::size_t>(2, python.size());
     } else if (python.front() == '"') {
       in_string = !in_string;
-    } else if (!in_string && in_word(python.front())) {
-      bytes = static_cast<std::size_t>(std::find_if_not(python.begin(), python.end(), in_word) - python.begin());
+    } else if (!in_string && text::is_letter(python.front())) {
+      bytes =
+          static_cast<std::size_t>(std::find_if_not(python.begin(), python.end(), text::is_letter) - python.begin());
     }
     const std::string_view word = python.substr(0, bytes);
     python.remove_prefix(bytes);
@@ -270,7 +270,7 @@ Dtype parse_dtype(const std::string& name) {
       names.emplace_back(to_string(dtype));
     }
   }
-  throw InvalidValue("dtype " + single_quoted(name) + " is not known" + did_you_mean(nearest_names(name, names, 1)));
+  throw InvalidValue("dtype " + single_quoted(name) + " is not known" + did_you_mean(detail::nearest(name, names, 1)));
 }
 
 Array array_from_json(const json& value, std::optional<Dtype> dtype, const std::optional<Shape>& shape) {

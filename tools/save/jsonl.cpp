@@ -6,12 +6,12 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <functional>
 #include <system_error>
 
 #include "cli/exit_status.hpp"
+#include "cli/mapped.hpp"
 #include "cli/output_file.hpp"
 #include "cli/text.hpp"
 #include "operands/operands.hpp"
@@ -107,9 +107,9 @@ void check_keys(const json& object) {
   static const std::vector<std::string> known = {"step",   "tensor", "value", "mode",        "mode_step",
                                                  "worker", "dtype",  "shape", "collections", "trial"};
   for (const auto& item : object.items()) {
-    if (std::find(known.begin(), known.end(), item.key()) == known.end()) {
+    if (!contains(known, item.key())) {
       throw InvalidValue("the key " + single_quoted(item.key()) + " is not known" +
-                         did_you_mean(nearest_names(item.key(), known, 1)));
+                         did_you_mean(detail::nearest(item.key(), known, 1)));
     }
   }
 }
@@ -332,12 +332,11 @@ std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, 
     messages.warning("--lines: " + counted(slow, "line") + " are left out: the pattern needs too many steps on each");
   }
   if (stepless != 0) {
-    messages.warning("--lines: " + counted(stepless, "line") + (stepless == 1 ? " is" : " are") +
-                     " left out: the step is no whole number");
+    messages.warning("--lines: " + counted(stepless, "line", "is", "are") + " left out: the step is no whole number");
   }
   if (texts != 0) {
-    messages.warning("--lines: " + counted(texts, "value") + (texts == 1 ? " is" : " are") + " left out: " +
-                     single_quoted(first_text) + (texts == 1 ? " is" : " and others are") + " no number");
+    messages.warning("--lines: " + counted(texts, "value", "is", "are") + " left out: " + single_quoted(first_text) +
+                     (texts == 1 ? " is" : " and others are") + " no number");
   }
   return numbers + slow == 0 ? std::nullopt : std::optional(step.refused() + slow);
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/option_hints.hpp"
 #include "cli/text.hpp"
 #include "follow/following.hpp"
 #include "operands/reading_options.hpp"
 #include "select/selection.hpp"
+#include "text/environment.hpp"
 #include "text/number.hpp"
 
 #include <smd/error.hpp>
 #include <smd/reduction.hpp>
 
-#include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <string_view>
 
 namespace smd::tool::save {
@@ -151,7 +151,7 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
   refuse_if(options.lines && options.jsonl, "--jsonl and --lines: standard input is one or the other");
   if (options.lines) {
     const std::vector<std::string> names = options.lines->group_names();
-    const bool has_step = std::find(names.begin(), names.end(), "step") != names.end();
+    const bool has_step = contains(names, "step");
     refuse_if(names.size() < (has_step ? 2U : 1U) || (!has_step && !options.step),
               "--lines: the pattern needs (?<step>...) and a named group for each number, such as (?<loss>\\S+)");
   }
@@ -163,7 +163,7 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
     std::string list;
     for (const std::string& name : line.values("reduce")) {
       const std::span<const std::string_view> known = saved_reductions();
-      refuse_if(std::find(known.begin(), known.end(), name) == known.end(), "--reduce: " + not_one_of(name, known));
+      refuse_if(!contains(known, name), "--reduce: " + not_one_of(name, known));
       list += name + ",";
     }
     options.reduction = parse_reduction_config(list, !line.has("no-raw"), line.has("shape"));
@@ -194,8 +194,7 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
 
 HookConfig SaveOptions::hook_config(Diagnostics& messages) const {
   HookConfig hook;
-  const char* const named = std::getenv("SMDEBUG_CONFIG_FILE_PATH");
-  const std::string file = config ? *config : named != nullptr ? named : "";
+  const std::string file = config ? *config : text::environment("SMDEBUG_CONFIG_FILE_PATH").value_or("");
   if (config || !file.empty()) {
     hook = HookConfig::load(file);
     if (!hook.enabled) {

@@ -71,8 +71,8 @@ std::string steps_and_modes(std::span<const SelectedStep> steps) {
   by_mode.erase(Mode::global);
   std::string modes;
   for (const auto& [mode, own] : by_mode) {
-    modes += fmt::format("{}{}{}", modes.empty() ? "" : "; ", mode_text(mode),
-                         own.size() == numbers.size() ? " " + text_of_range(own) : ": " + count_and_range(own));
+    const std::string range = own.size() == numbers.size() ? " " + text_of_range(own) : ": " + count_and_range(own);
+    append_part(modes, std::string(mode_text(mode)) + range, "; ");
   }
   return count_and_range(numbers) + (modes.empty() ? "" : " (" + modes + ")");
 }
@@ -165,7 +165,7 @@ void say_no_step_in(Mode mode, const Trial& trial, const StepRequest& request, D
   const std::vector<Mode> saved = trial.modes();
   if (mode != Mode::global && !trial.layout().has_modes) {
     say(messages, "StepUnavailable", without_modes(trial, mode));
-  } else if (mode != Mode::global && std::ranges::find(saved, mode) == saved.end()) {
+  } else if (mode != Mode::global && !contains(saved, mode)) {
     say(messages, "StepUnavailable",
         "no step was saved" + in_the_mode(mode) + as_far_as_read(trial) +
             (saved.empty() ? "; steps were saved without a mode" : "; modes saved: " + comma_list(saved, mode_text)));
@@ -192,8 +192,8 @@ void say_missing(Mode mode, const StepTerm& term, Trial& trial, const StepReques
   const std::string subject = tensor + (tensor.empty() ? "" : ": ");
   if (counts_from_end(term)) {
     say(messages, "StepUnavailable",
-        fmt::format("{}there is no {} {}: {} {} saved", subject, kind_of_step(mode), term.text,
-                    counted(numbers.size(), "step"), numbers.size() == 1 ? "was" : "were"));
+        fmt::format("{}there is no {} {}: {} saved", subject, kind_of_step(mode), term.text,
+                    counted(numbers.size(), "step", "was", "were")));
     return;
   }
   const std::string name = kind_of_step(mode) + " " + std::to_string(term.number);
@@ -323,7 +323,7 @@ std::string nearest_steps(std::span<const std::int64_t> numbers, std::int64_t wa
     text += std::to_string(*std::prev(above));
   }
   if (above != numbers.end()) {
-    text += (text.empty() ? "" : " and ") + std::to_string(*above);
+    append_part(text, std::to_string(*above), " and ");
   }
   return text.empty() ? text : "; nearest: " + text;
 }
@@ -344,7 +344,7 @@ std::string modes_that_have(const Trial& trial, Mode asked, std::int64_t number)
 
 std::string undefined_collection(std::string_view name, const Trial& trial) {
   const std::vector<std::string> names = trial.collection_names();
-  const std::vector<std::string> nearest = nearest_names(name, names);
+  const std::vector<std::string> nearest = detail::nearest(name, names);
   return "collection " + single_quoted(name) + " is not defined" +
          (names.empty()     ? "; there are none"
           : nearest.empty() ? "; there are " + quoted_list(names)
@@ -359,7 +359,7 @@ void say_no_step_selected(std::string_view trial, Diagnostics& messages, std::st
 }
 
 bool check_modes(const Trial& trial, std::span<const Mode> modes, Diagnostics& messages) {
-  if (trial.layout().has_modes || std::ranges::find(modes, Mode::global) != modes.end()) {
+  if (trial.layout().has_modes || contains(modes, Mode::global)) {
     return true;
   }
   say(messages, "StepUnavailable", trial.name() + ": " + without_modes(trial, modes.front()));
@@ -382,7 +382,7 @@ std::string literal_of(std::string_view pattern) {
 // Names similar to a pattern, else parts of names similar to it: a pattern matches anywhere.
 std::vector<std::string> nearest_to_pattern(std::string_view pattern, const std::vector<std::string>& names) {
   const std::string literal = literal_of(pattern);
-  std::vector<std::string> nearest = nearest_names(literal, names);
+  std::vector<std::string> nearest = detail::nearest(literal, names);
   if (!nearest.empty()) {
     return nearest;
   }
@@ -394,7 +394,7 @@ std::vector<std::string> nearest_to_pattern(std::string_view pattern, const std:
       at = end + 1;
     }
   }
-  return nearest_names(literal, std::vector<std::string>(parts.begin(), parts.end()));
+  return detail::nearest(literal, std::vector<std::string>(parts.begin(), parts.end()));
 }
 
 NothingSelected no_tensor(const Trial& trial, const SelectionOptions& options, TensorQuery query) {
@@ -476,8 +476,9 @@ NothingSelected other_steps(const Trial& trial, const SelectionOptions& options,
     return {"StepNotYetAvailable", subject + were + " saved at " + steps_and_modes(steps) +
                                        ", none of them complete; --incomplete shows them"};
   }
-  return {"TensorUnavailableForStep", subject + were + " not saved at the steps asked for" + as_far_as_read(trial) +
-                                          "; saved at " + steps_and_modes(steps)};
+  const std::string by = options.worker ? " by " + single_quoted(*options.worker) : "";
+  return {"TensorUnavailableForStep", fmt::format("{} not saved{} at the steps asked for{}; saved at {}",
+                                                  subject + were, by, as_far_as_read(trial), steps_and_modes(steps))};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "select/select.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "select/explanations.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 
 /// Whether the options leave out steps that are complete.
 bool narrows_steps(const SelectionOptions& options) {
-  const bool all_modes = std::ranges::find(options.modes, Mode::global) != options.modes.end();
+  const bool all_modes = contains(options.modes, Mode::global);
   return !all_modes || (options.steps && !options.steps->all()) || options.every > 1;
 }
 
@@ -30,6 +31,11 @@ bool takes_every_step(const Trial& trial, const SelectionOptions& options) {
   }
   const std::size_t known = trial.steps(true).size();
   return known != 0 && (options.incomplete || trial.steps(false).size() == known);
+}
+
+/// Whether a step of one of the modes was saved, as far as was read.
+bool has_steps(const Trial& trial, std::span<const Mode> modes) {
+  return std::ranges::any_of(modes, [&](Mode mode) { return !trial.steps(mode, true).empty(); });
 }
 
 /// Whether all workers that wrote these steps claim the mode asked for, if it is one.
@@ -57,15 +63,19 @@ bool takes_every_own_step(const Trial& trial, const SelectionOptions& options, c
          options.modes == std::vector{Mode::global} && spec.all();
 }
 
+/// Reads from the newest step back until it is known that all these tensors exist.
+void read_until_known(Trial& trial, const std::vector<std::string>& names) {
+  read_until(trial, {.kind = StepNeed::Kind::newest, .count = 1, .windows = {}}, [&](std::size_t) {
+    return std::ranges::all_of(names, [&](const std::string& name) { return trial.has_tensor(name); });
+  });
+}
+
 /// Selects tensors that were named, each with its own steps.
 void select_named(Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs, Selection& selection,
                   Diagnostics& messages) {
   const StepSpec spec = options.steps.value_or(needs.fallback);
-  read_until(trial, {.kind = StepNeed::Kind::newest, .count = 1, .windows = {}}, [&](std::size_t) {
-    return std::ranges::all_of(options.names, [&](const std::string& name) { return trial.has_tensor(name); });
-  });
+  read_until_known(trial, options.names);
   SelectionOptions names = options;
-  names.modes = {Mode::global};  // a mode in which a named tensor was not saved is reported, not filtered out
   names.regexes.clear();
   names.collections.clear();
   selection.named = select_tensors(trial, names, messages);
@@ -147,10 +157,12 @@ Selection select(Trial& trial, const SelectionOptions& options, const SelectionN
     if (!check_worker(trial, options, messages)) {
       return selection;
     }
+    read_until_known(trial, options.names);
     selection.tensors = select_tensors(trial, options, messages);
     if (!selection.tensors.empty()) {
       selection.steps = select_steps_of_tensors(trial, options, spec, selection.tensors, needs.counts, &messages);
-    } else if (messages.status() == ExitStatus::yes) {
+    }
+    if (messages.status() == ExitStatus::yes && (selection.tensors.empty() || !has_steps(trial, options.modes))) {
       selection.steps.steps = select_steps(trial, options, spec, messages);  // says more of an empty mode
     }
     return selection;
@@ -234,14 +246,10 @@ void say_superseded(const std::map<std::string, std::uint64_t>& counts, Diagnost
 }
 
 std::string incomplete_steps(const Trial& trial, const std::vector<Mode>& modes, const StepSpec& spec) {
-  const bool all_modes = std::ranges::find(modes, Mode::global) != modes.end();
+  const bool all_modes = contains(modes, Mode::global);
   const TrialSnapshot snapshot = TrialSnapshot::last(trial);
-  const auto counts = [&](const SnapshotStep& step) {
-    return all_modes || std::ranges::find(modes, step.mode()) != modes.end();
-  };
-  const auto number_of = [&](const SnapshotStep& step) {
-    return all_modes ? step.step().value : step.mode_step().value;
-  };
+  const auto counts = [&](const SnapshotStep& step) { return all_modes || contains(modes, step.mode); };
+  const auto number_of = [&](const SnapshotStep& step) { return all_modes ? step.step.value : step.mode_step.value; };
   std::string text = snapshot.incomplete_text(counts);
   if (text.empty() || spec.all()) {
     return text;

@@ -32,7 +32,7 @@ struct Selection {
   std::vector<std::string> tensors = {};  ///< In byte order. Not all of them need have been saved at the steps.
   std::vector<std::string> named = {};    ///< The tensors that chose by `SelectionNeeds::own_steps_of_names`.
   TensorSteps steps = {};
-  Arrivals arrivals = {};     ///< Of a followed trial whose steps grow: only what came since the step was last shown.
+  Arrivals arrivals = {};     ///< Of a followed trial whose steps grow: only what a row has not shown yet.
   bool every_tensor = false;  ///< Nothing narrows the tensors; `tensors` is empty.
   bool every_step = false;    ///< No known step is left out; `steps` is empty.
   bool every_worker = true;   ///< No worker was named.

@@ -162,12 +162,13 @@ class StepSelector {
     saved_ = saved_steps(trial_, request_, options_.incomplete);
   }
 
-  /// Collects the candidates of all tensors in one pass. If the order of steps determines the last one, only as many
-  /// steps as needed, from the end that is counted from.
+  /// Collects the candidates of all tensors in one pass. Takes only as many steps as needed of the end that is counted
+  /// from if the order of steps determines the last one, or if steps between those that were read may be missing.
   void collect(StepNeed::Kind end, std::size_t count) {
     std::optional<std::vector<GlobalStep>> within;
-    if (request_.counts && options_.modes == std::vector{Mode::global} && options_.every == 1 &&
-        count < steps_worth_reading(trial_)) {
+    const bool ordered = options_.modes == std::vector{Mode::global} && options_.every == 1;
+    const bool partly_read = request_.beside.empty() && trial_.steps(true).size() < trial_.listed_steps().size();
+    if (request_.counts && (ordered || partly_read) && count < steps_worth_reading(trial_)) {
       within = trial_.steps(true);
       const std::size_t others = within->size() - std::min(within->size(), count);
       const auto first =

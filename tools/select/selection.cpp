@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "select/selection.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/option_hints.hpp"
 #include "cli/text.hpp"
 #include "select/explanations.hpp"
-#include "text/sort_each_once.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -41,7 +41,7 @@ bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) 
     [[maybe_unused]] const Tensor tensor = trial.tensor(name);
     return true;
   } catch (const TensorUnavailable& error) {
-    if (std::ranges::find(error.nearest, name) != error.nearest.end()) {
+    if (contains(error.nearest, name)) {
       const bool all = trial.superseded().contains(std::string(name));
       messages.fail("TensorUnavailable",
                     all ? "all values of " + single_quoted(name) + " are superseded; --superseded shows them"
@@ -57,6 +57,15 @@ bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) 
                   ExitStatus::no);
     return false;
   }
+}
+
+/// The workers that announced themselves, and those that wrote the steps read so far; in byte order.
+std::vector<std::string> known_workers(const Trial& trial) {
+  std::vector<std::string> workers = trial.workers();
+  std::vector<std::string> writers = trial.writers();
+  workers.insert(workers.end(), std::make_move_iterator(writers.begin()), std::make_move_iterator(writers.end()));
+  detail::sort_each_once(workers);
+  return workers;
 }
 
 }  // namespace
@@ -84,10 +93,13 @@ std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& op
   if (!query) {
     return {};
   }
-  if (std::ranges::find(options.modes, Mode::global) != options.modes.end()) {
+  if (contains(options.modes, Mode::global)) {
     return trial.tensor_names(*query);
   }
   std::vector<std::string> result;
+  if (!there.names.empty()) {
+    result = trial.tensor_names({.names = there.names, .exclude = there.excludes});
+  }
   for (const Mode mode : options.modes) {
     query->mode = mode;
     std::vector<std::string> names = trial.tensor_names(*query);
@@ -108,14 +120,15 @@ std::vector<std::string> tensors_at(const Trial& trial, const SelectionOptions& 
   return trial.tensor_names(*query);
 }
 
-bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
+bool check_worker(Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
   if (!options.worker) {
     return true;
   }
-  std::vector<std::string> workers = trial.workers();
-  std::vector<std::string> writers = trial.writers();
-  workers.insert(workers.end(), std::make_move_iterator(writers.begin()), std::make_move_iterator(writers.end()));
-  detail::sort_each_once(workers);
+  std::vector<std::string> workers = known_workers(trial);
+  if (!std::ranges::binary_search(workers, *options.worker)) {
+    trial.load_range(StepRange());  // index files that were not read may name it
+    workers = known_workers(trial);
+  }
   if (std::ranges::binary_search(workers, *options.worker)) {
     return true;
   }
@@ -126,7 +139,7 @@ bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnosti
 }
 
 bool separates_modes(const SelectionOptions& options) noexcept {
-  return options.modes.size() > 1 && std::ranges::find(options.modes, Mode::global) == options.modes.end();
+  return options.modes.size() > 1 && !contains(options.modes, Mode::global);
 }
 
 std::optional<Mode> only_mode(const SelectionOptions& options) noexcept {
@@ -222,9 +235,7 @@ SelectionOptions SelectionOptions::from(const CommandLine& line) {
 std::vector<Mode> modes_from(const CommandLine& line) {
   std::vector<Mode> modes;
   for (const Mode mode : line.convert_all("mode", [](const std::string& word) { return mode_from(word); })) {
-    if (std::ranges::find(modes, mode) == modes.end()) {
-      modes.push_back(mode);
-    }
+    add_once(modes, mode);
   }
   if (modes.empty()) {
     modes.push_back(Mode::global);
@@ -239,7 +250,7 @@ std::string_view mode_text(Mode mode) noexcept {
 By By::from(const CommandLine& line, std::span<const std::string_view> words) {
   By by = {false, false, false};
   for (const std::string& name : line.values("by")) {
-    refuse_if(!name.empty() && std::ranges::find(words, name) == words.end(), "--by: " + not_one_of(name, words));
+    refuse_if(!name.empty() && !contains(words, name), "--by: " + not_one_of(name, words));
     by.tensor = by.tensor || name == "tensor";
     by.step = by.step || name == "step";
     by.worker = by.worker || name == "worker";

@@ -61,7 +61,8 @@ struct SelectionOptions {
 
 /// The names that -n -e -c -x select among the tensors of the steps read, in byte order. Reports, with status 1, exact
 /// names that the trial does not have (TensorUnavailable with the nearest three, after reading the rest of the trial)
-/// and collections that it does not define (NotFound). -m narrows to tensors saved in one of the modes.
+/// and collections that it does not define (NotFound). -m narrows -e and -c to tensors saved in one of the modes. It
+/// keeps every tensor of -n: steps that were not read may have it in the mode.
 /// @throws UsageError for a bad pattern.
 [[nodiscard]] std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& options,
                                                       Diagnostics& messages);
@@ -75,9 +76,9 @@ struct SelectionOptions {
 [[nodiscard]] std::vector<std::string> tensors_at(const Trial& trial, const SelectionOptions& options,
                                                   const std::optional<GlobalStep>& step);
 
-/// Whether -w names a worker that the trial has (or none in particular); if not: InvalidWorker with the names,
-/// status 1.
-[[nodiscard]] bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnostics& messages);
+/// Whether -w names a worker that the trial has (or none in particular), after reading the rest of the trial if need
+/// be; if not: InvalidWorker with the names, status 1.
+[[nodiscard]] bool check_worker(Trial& trial, const SelectionOptions& options, Diagnostics& messages);
 
 /// `train`, `eval`, `predict`, `global`: as messages and captions name modes, and as -m takes them. Rows name them as
 /// the trial stores them: `smd::to_string`.

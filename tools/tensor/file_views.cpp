@@ -3,6 +3,7 @@
 #include "cli/exit_status.hpp"
 #include "cli/text.hpp"
 #include "npz_writer.hpp"
+#include "text/ascii.hpp"
 #include "value_view.hpp"
 
 #include <boost/filesystem/operations.hpp>
@@ -72,8 +73,7 @@ class RawView : public ValueView {
 std::string file_name_of(std::string_view text) {
   std::string name;
   for (const char byte : text) {
-    const bool letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9');
-    const bool kept = letter || byte == '_' || byte == '-' || (byte == '.' && !name.empty());
+    const bool kept = text::is_alphanumeric(byte) || byte == '_' || byte == '-' || (byte == '.' && !name.empty());
     name += kept ? std::string(1, byte) : percent_encoded(byte);
   }
   return name;
@@ -84,7 +84,7 @@ std::string_view extension_of(std::string_view bytes, bool string) {
   if (const std::string_view media = media_extension(bytes); !media.empty()) {
     return media;
   }
-  return string && is_utf8(bytes) ? "txt" : "bin";
+  return string && valid_utf8(bytes) ? "txt" : "bin";
 }
 
 /// -o DIR/: a file for each value, or for each of several strings. All lie in DIR itself, whatever the tensors' names,

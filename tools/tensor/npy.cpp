@@ -19,7 +19,7 @@ constexpr char32_t replacement = 0xFFFD;
 std::size_t code_points(std::string_view text) {
   std::size_t count = 0;
   for (; !text.empty(); ++count) {
-    text.remove_prefix(decode_utf8(text).size);
+    text.remove_prefix(first_character(text).bytes);
   }
   return count;
 }
@@ -45,10 +45,10 @@ bool write_strings(std::size_t width, std::span<const std::byte> bytes, const By
   for (std::string_view text : strings(TensorView(Dtype::string, {}, bytes))) {
     std::size_t left = width / sizeof(char32_t);
     for (; !text.empty(); left -= left > 0 ? 1 : 0) {
-      const DecodedCharacter point = decode_utf8(text);
+      const CodePoint point = first_character(text);
       utf8 = utf8 && point.valid;
       put(point.valid ? point.value : replacement);
-      text.remove_prefix(point.size);
+      text.remove_prefix(point.bytes);
     }
     for (; left > 0; --left) {
       put(U'\0');

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npz_writer.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
+#include "text/ascii.hpp"
+#include "text/nearest.hpp"
 
 #include <fmt/format.h>
 #include <zlib.h>
-#include <boost/algorithm/string/case_conv.hpp>
 
 #include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
-#include <locale>
 
 namespace smd::tool::tensor {
 
@@ -69,7 +70,7 @@ void NpzWriter::finish() {
     zip_.empty() ? messages_.fail("Usage", text, ExitStatus::usage) : messages_.warning(text);
   }
   if (encoded_ > 0) {
-    messages_.note("-f npz: " + counted(encoded_, "key") + (encoded_ == 1 ? " is" : " are") +
+    messages_.note("-f npz: " + counted(encoded_, "key", "is", "are") +
                    " percent-encoded, so that NumPy finds them and unpacking does no harm (" + first_encoded_ +
                    "); Python's urllib.parse.unquote decodes keys");
   }
@@ -119,7 +120,7 @@ void ZipWriter::put(std::string_view bytes) {
 }
 
 std::string ZipWriter::description(const Member& member, const std::string& large) {
-  const std::uint16_t flags = is_utf8(member.name) ? 0x800 : 0;  // bit 11
+  const std::uint16_t flags = valid_utf8(member.name) ? 0x800 : 0;  // bit 11
   return record("", version_needed(!large.empty()), flags, stored, midnight, date_1980, member.crc,
                 short_form(member.size), short_form(member.size), static_cast<std::uint16_t>(member.name.size()),
                 static_cast<std::uint16_t>(large.empty() ? 0 : large.size() + 4));
@@ -163,18 +164,13 @@ void ZipWriter::finish() {
 
 namespace {
 
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_letter(char c) { return is_upper(c) || (c >= 'a' && c <= 'z'); }
-
-std::string lower(std::string_view text) { return boost::to_lower_copy(std::string(text), std::locale::classic()); }
-
 /// Whether Windows takes a file of that name, with any extension, for a device.
 bool is_device(std::string_view part) {
-  std::string stem = lower(part.substr(0, part.find('.')));
+  std::string stem = detail::folded(part.substr(0, part.find('.')));
   stem.erase(stem.find_last_not_of(' ') + 1);
   constexpr std::array<std::string_view, 6> devices = {"con", "prn", "aux", "nul", "conin$", "conout$"};
-  return std::ranges::find(devices, stem) != devices.end() ||
-         (stem.size() == 4 && (stem.starts_with("com") || stem.starts_with("lpt")) && stem[3] >= '0' && stem[3] <= '9');
+  return contains(devices, stem) ||
+         (stem.size() == 4 && (stem.starts_with("com") || stem.starts_with("lpt")) && text::is_digit(stem[3]));
 }
 
 /// A mark for each byte of a name: 1 if it must be encoded.
@@ -184,13 +180,13 @@ std::string marks_of(std::string_view name) {
     std::fill_n(marks.begin() + static_cast<std::ptrdiff_t>(at), count, 1);
   };
   for (std::size_t at = 0; at < name.size();) {
-    const DecodedCharacter point = decode_utf8(name.substr(at));
+    const CodePoint point = first_character(name.substr(at));
     const bool control = point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0);
     const bool special = point.value < 0x80 && std::string_view("%\\\"*<>?|").find(name[at]) != std::string_view::npos;
     if (!point.valid || control || special) {
-      mark(at, point.size);
+      mark(at, point.bytes);
     }
-    at += point.size;
+    at += point.bytes;
   }
   for (std::size_t start = 0, end = 0; start <= name.size(); start = end + 1) {
     end = std::min(name.find('/', start), name.size());
@@ -207,7 +203,7 @@ std::string marks_of(std::string_view name) {
       mark(end - 1, 1);
     }
   }
-  if (name.size() > 1 && name[1] == ':' && is_letter(name[0])) {
+  if (name.size() > 1 && name[1] == ':' && text::is_letter(name[0])) {
     mark(1, 1);
   }
   return marks;
@@ -224,14 +220,14 @@ std::optional<std::string> MemberNames::add(std::string_view array) {
   if (array.ends_with(".npy") && arrays_.contains(array.substr(0, array.size() - 4))) {
     marks[array.size() - 4] = 1;
   }
-  const auto never = [](char) { return false; };
+  const auto never = [](char) noexcept { return false; };
   std::string member;
-  for (bool (*const encoded_too)(char) : {+never, +is_upper, +is_letter}) {
+  for (bool (*const encoded_too)(char) : {+never, text::is_upper, text::is_letter}) {
     member.clear();
     for (std::size_t i = 0; i < array.size(); ++i) {
       member += marks[i] != 0 || encoded_too(array[i]) ? percent_encoded(array[i]) : std::string(1, array[i]);
     }
-    if (folded_.insert(lower(member)).second) {
+    if (folded_.insert(detail::folded(member)).second) {
       break;  // the last one is unique, since all its letters are encoded
     }
   }

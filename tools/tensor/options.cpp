@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "operands/operands.hpp"
 #include "rows/row_writer.hpp"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -103,9 +103,7 @@ std::optional<Trial> opened_or_none(const std::string& path, const TrialOptions&
 
 std::span<const OptionSpec> TensorOptions::table() noexcept { return own_options; }
 
-bool TensorOptions::binary() const noexcept {
-  return std::ranges::find(binary_formats, output.format) != binary_formats.end();
-}
+bool TensorOptions::binary() const noexcept { return contains(binary_formats, output.format); }
 
 TensorOptions TensorOptions::from(const CommandLine& line) {
   TensorOptions options;

@@ -9,6 +9,8 @@
 #include "rows/row_writer.hpp"
 #include "select/explanations.hpp"
 
+#include <smd/follow.hpp>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -72,7 +74,7 @@ class Waiting {
  private:
   void wait_for(const std::string& path, Trial& trial) {
     if (messages_.shows(Level::info)) {
-      messages_.info(path + ": watched by " + trial.watch_method());
+      messages_.info(path + ": watched by " + StepFollower(trial).method());
     }
     std::vector<Standing> standings;
     bool doubted = false;

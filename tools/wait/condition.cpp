@@ -250,7 +250,7 @@ std::string advice_for(const Condition& condition, const Standing& standing, Tri
   }
   for (const std::string& name : condition.tensors.names) {
     if (!trial.has_tensor(name)) {
-      advice += did_you_mean(nearest_names(name, trial.tensor_names()));
+      advice += did_you_mean(detail::nearest(name, trial.tensor_names()));
     }
   }
   if (standing.no_number) {

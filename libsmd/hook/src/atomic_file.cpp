@@ -87,7 +87,7 @@ void write_atomically(Output& output, const std::string& name, std::string_view 
 std::string read_text(Output& output, const std::string& name) try {
   const auto file = or_throw(output.open(name));
   if (file->size() > limits::json_bytes) {
-    throw ReadError({ProblemKind::damaged, {}, {}, "longer than the limit (json_bytes)"});
+    throw ReadError(damaged("longer than the limit (json_bytes)"));
   }
   std::string text(file->size(), '\0');
   text.resize(or_throw(file->read_at(0, std::as_writable_bytes(std::span(text)))));

@@ -5,6 +5,7 @@
 
 #include "text/escape.hpp"
 #include "text/json.hpp"
+#include "text/mapped.hpp"
 #include "text/nearest.hpp"
 #include "text/number.hpp"
 #include "text/trim.hpp"
@@ -26,20 +27,7 @@ bool is_step_key(std::string_view key) {
   const std::string_view rest = dot == key.npos ? key : key.substr(dot + 1);
   return (prefix.empty() ||
           std::ranges::any_of(mode_prefixes, [&](const auto& known) { return known.second == prefix; })) &&
-         std::ranges::find(step_keys, rest) != step_keys.end();
-}
-
-/// Returns the parts between commas, without blanks around them and without empty ones.
-std::vector<std::string> listed(std::string_view text) {
-  std::vector<std::string> list;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    if (const std::string_view part = text::trimmed(text.substr(at, end - at)); !part.empty()) {
-      list.emplace_back(part);
-    }
-    at = end + 1;
-  }
-  return list;
+         contains(step_keys, rest);
 }
 
 std::string shown(const json& value) { return printable(text::json_excerpt(value)); }
@@ -63,7 +51,7 @@ Section::Section(const json& object, std::string where) : object_(object), where
 
 void Section::check_keys(Keys keys, bool steps) const {
   for (const auto& [key, value] : object_.items()) {
-    if (value.is_null() || std::ranges::find(keys, key) != keys.end() || (steps && is_step_key(key))) {
+    if (value.is_null() || contains(keys, key) || (steps && is_step_key(key))) {
       continue;
     }
     std::vector<std::string> known(keys.begin(), keys.end());
@@ -73,10 +61,7 @@ void Section::check_keys(Keys keys, bool steps) const {
         known.push_back(std::string(prefix) + std::string(step_key));
       }
     }
-    const std::vector<std::string_view> names(known.begin(), known.end());
-    const std::vector<std::string> near = nearest(key, names, 1);
-    throw InvalidArgument(where_ + ": unknown key '" + printable(key) + "'" +
-                          (near.empty() ? "" : "; did you mean '" + near.front() + "'?"));
+    throw InvalidArgument(where_ + ": unknown key " + in_quotes(key) + did_you_mean(nearest(key, known, 1)));
   }
 }
 
@@ -125,7 +110,7 @@ std::optional<std::vector<std::string>> Section::texts(const std::string& key) c
   return read(key, [&](const json& value) {
     std::vector<std::string> list;
     if (value.is_string()) {
-      list = listed(value.get_ref<const std::string&>());
+      list = text::list_items(value.get_ref<const std::string&>());
     } else if (value.is_array() && std::ranges::all_of(value, [](const json& item) { return item.is_string(); })) {
       list = value.get<std::vector<std::string>>();
     } else {
@@ -142,7 +127,7 @@ std::optional<std::vector<std::int64_t>> Section::numbers(const std::string& key
     if (value.is_array()) {
       std::ranges::for_each(value, add);
     } else if (value.is_string()) {
-      const std::vector<std::string> parts = listed(value.get_ref<const std::string&>());
+      const std::vector<std::string> parts = text::list_items(value.get_ref<const std::string&>());
       std::ranges::for_each(parts, add);
     } else {
       add(value);

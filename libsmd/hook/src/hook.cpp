@@ -112,8 +112,8 @@ Collection Hook::get_collection(const std::string& name) const {
 void Hook::add_collection(CollectionConfig collection) {
   impl_->throw_failure();
   detail::refuse_if(impl_->ever_offered,
-                    "collection '" + detail::printable(collection.name) +
-                        "' cannot be added any more: tensors were saved by the collections as they were");
+                    "collection " + detail::in_quotes(collection.name) +
+                        " cannot be added any more: tensors were saved by the collections as they were");
   impl_->collections.replace(std::move(collection));
 }
 
@@ -172,8 +172,8 @@ bool Hook::save_tensor(std::string_view name, Dtype dtype, const Shape& shape, R
                        const std::vector<std::string>& collections) {
   const std::optional<std::uint64_t> count = element_count(shape);
   if (dtype == Dtype::string || !count || *count > limits::record_bytes) {
-    throw InvalidArgument("'" + detail::printable(name) + "': " + std::string(to_string(dtype)) + " " +
-                          to_string(shape) + " cannot be read piece by piece: strings, or larger than 2 GiB");
+    throw InvalidArgument(detail::in_quotes(name) + ": " + std::string(to_string(dtype)) + " " + to_string(shape) +
+                          " cannot be read piece by piece: strings, or larger than 2 GiB");
   }
   return impl_->save_planned(name, {dtype, shape, *count * item_size(dtype)}, std::move(read), collections);
 }

@@ -6,12 +6,12 @@
 #include "config_section.hpp"
 #include "storage/descriptor.hpp"
 #include "storage/system_problem.hpp"
+#include "text/environment.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 
 namespace smd {
 namespace {
@@ -34,11 +34,6 @@ std::string read_text(const std::string& path) {
   return *std::move(text);
 }
 
-std::optional<std::string> environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
-}
-
 bool is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 }  // namespace
@@ -48,7 +43,7 @@ HookConfig HookConfig::load(const std::string& path, Framework framework) {
 }
 
 std::optional<HookConfig> HookConfig::from_environment(Framework framework) {
-  const auto named = environment("SMDEBUG_CONFIG_FILE_PATH");
+  const auto named = text::environment("SMDEBUG_CONFIG_FILE_PATH");
   constexpr const char* usual = "/opt/ml/input/config/debughookconfig.json";
   if (!named && !is_there(usual)) {
     return std::nullopt;
@@ -62,7 +57,7 @@ std::optional<HookConfig> HookConfig::from_environment(Framework framework) {
     config.tensorboard_dir.clear();
   }
   const std::string board =
-      environment("TENSORBOARD_CONFIG_FILE_PATH").value_or("/opt/ml/input/config/tensorboardoutputconfig.json");
+      text::environment("TENSORBOARD_CONFIG_FILE_PATH").value_or("/opt/ml/input/config/tensorboardoutputconfig.json");
   if (is_there(board)) {
     // Parsed as if it were part of a configuration.
     const HookConfig other = parse("{\"TensorBoardOutputConfig\": " + read_text(board) + "}", board, framework);

@@ -81,8 +81,8 @@ std::string checked_worker_part(const HookConfig& config) {
                         part.find_first_of(std::string_view("/\0", 2)) != std::string::npos ||
                         layout::worker_name(part) != worker;
   if (unusable) {
-    throw InvalidArgument("'" + detail::printable(worker) +
-                          "' cannot be a worker's name: it would not read back from a file's name");
+    throw InvalidArgument(detail::in_quotes(worker) +
+                          " cannot be a worker's name: it would not read back from a file's name");
   }
   detail::refuse_if(config.num_workers == 0, "the number of workers is 0");
   return part;
@@ -104,14 +104,14 @@ std::size_t bytes_of(const hook::CollectionMap& collections) {
 void check_extent(std::string_view name, const wire::TensorExtent& value) {
   hook::check_name(name);
   if (value.shape.size() > limits::dimensions) {
-    throw InvalidArgument("'" + detail::printable(name) + "' has more than 64 dimensions");
+    throw InvalidArgument(detail::in_quotes(name) + " has more than 64 dimensions");
   }
   if (!wire::is_in_event_files(value.dtype)) {
-    throw InvalidArgument("'" + detail::printable(name) + "': event files have no elements of type " +
+    throw InvalidArgument(detail::in_quotes(name) + ": event files have no elements of type " +
                           std::string(to_string(value.dtype)));
   }
   if (value.bytes + bytes_around(name, value.shape.size()) > limits::record_bytes) {
-    throw InvalidArgument("'" + detail::printable(name) + "' is too large: a record holds 2 GiB at most");
+    throw InvalidArgument(detail::in_quotes(name) + " is too large: a record holds 2 GiB at most");
   }
 }
 
@@ -119,7 +119,7 @@ void check_extent(std::string_view name, const wire::TensorExtent& value) {
 void check_value(std::string_view name, const TensorView& value) {
   check_extent(name, extent_of(value));
   if (!fits(value)) {
-    throw InvalidArgument("'" + detail::printable(name) + "': " + std::to_string(value.bytes().size()) +
+    throw InvalidArgument(detail::in_quotes(name) + ": " + std::to_string(value.bytes().size()) +
                           " bytes do not make " + std::string(to_string(value.dtype())) + " " +
                           to_string(Shape(value.shape().begin(), value.shape().end())));
   }
@@ -341,7 +341,7 @@ void Hook::Impl::save_shape(std::string_view name, const Shape& shape, std::stri
   hook::check_name(name);
   hook::check_name(original_name);
   if (!element_count(shape) || shape.size() > limits::dimensions) {
-    throw InvalidArgument("'" + detail::printable(name) + "': not a shape");
+    throw InvalidArgument(detail::in_quotes(name) + ": not a shape");
   }
   if (!writes()) {
     return;

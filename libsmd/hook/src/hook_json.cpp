@@ -104,7 +104,7 @@ CollectionConfig collection_of(const json& object, const std::string& where, con
   CollectionConfig collection{.name = *name};
   const json* const parameters = outer.find("CollectionParameters");
   const json none = json::object();
-  const Section section(parameters == nullptr ? none : *parameters, where + ": '" + detail::printable(*name) + "'");
+  const Section section(parameters == nullptr ? none : *parameters, where + ": " + detail::in_quotes(*name));
   section.check_keys(collection_keys, true);
   collection.include_regex = section.texts("include_regex").value_or(std::vector<std::string>{});
   collection.tensor_names = section.texts("tensor_names").value_or(std::vector<std::string>{});
@@ -130,7 +130,7 @@ std::optional<std::string> s3_output_path(const Section& top) {
 IncludeWorkers include_workers(const Section& section) {
   const std::string which = section.text("include_workers").value_or("all");
   detail::refuse_if(which != "all" && which != "one",
-                    section.named("include_workers") + " is neither one nor all: '" + detail::printable(which) + "'");
+                    section.named("include_workers") + " is neither one nor all: " + detail::in_quotes(which));
   return which == "one" ? IncludeWorkers::one : IncludeWorkers::all;
 }
 

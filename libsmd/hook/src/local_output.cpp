@@ -7,6 +7,7 @@
 #include "storage/descriptor.hpp"
 #include "storage/local_storage.hpp"
 #include "storage/system_problem.hpp"
+#include "text/path.hpp"
 
 #include <fmt/format.h>
 
@@ -181,24 +182,18 @@ class LocalPendingFile final : public PendingFile {
   bool there_ = false;  // whether the temporary file exists
 };
 
-/// Splits `events/000000000001/x` into `events/000000000001` and `x`.
-std::pair<std::string, std::string> folder_and_leaf(const std::string& name) {
-  const auto slash = name.rfind('/');
-  return slash == name.npos ? std::pair(std::string(), name) : std::pair(name.substr(0, slash), name.substr(slash + 1));
-}
-
 class LocalOutput final : public Output {
  public:
   LocalOutput(std::string path, storage::Anchor root, LockPlace best_lock)
       : path_(std::move(path)), root_(std::move(root)), lock_(root_.fd.get(), path_, best_lock) {}
 
   Outcome<std::unique_ptr<PendingFile>> create(const std::string& name) override {
-    auto [folder, leaf] = folder_and_leaf(name);
+    const std::string folder(text::folder_of(name));
     Descriptor opened = storage::make_folder_beneath(root_.fd.get(), root_.resolve, folder, folder_mode);
     if (!opened) {
       return write_problem(errno, full(folder));
     }
-    auto file = std::make_unique<LocalPendingFile>(std::move(opened), std::move(leaf), full(name));
+    auto file = std::make_unique<LocalPendingFile>(std::move(opened), std::string(text::leaf_of(name)), full(name));
     if (Status made = file->open(); !made) {
       return std::move(made.problem());
     }
@@ -206,8 +201,9 @@ class LocalOutput final : public Output {
   }
 
   Outcome<bool> exists(const std::string& name) override {
-    const auto [folder, leaf] = folder_and_leaf(name);
-    const Descriptor opened = storage::open_beneath(root_.fd.get(), root_.resolve, folder, O_PATH | O_DIRECTORY);
+    const std::string leaf(text::leaf_of(name));
+    const Descriptor opened =
+        storage::open_beneath(root_.fd.get(), root_.resolve, text::folder_of(name), O_PATH | O_DIRECTORY);
     struct stat status = {};
     if (opened && ::fstatat(opened.get(), leaf.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
       return true;

@@ -3,7 +3,7 @@
 // what either saves.
 #include <smd/hook_config.hpp>
 
-#include "text/sort_each_once.hpp"
+#include "text/mapped.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -16,9 +16,7 @@ std::size_t place(Mode mode) noexcept { return static_cast<std::size_t>(mode) - 
 
 void append_new(std::vector<std::string>& list, std::vector<std::string>& more) {
   for (std::string& item : more) {
-    if (std::ranges::find(list, item) == list.end()) {
-      list.push_back(std::move(item));
-    }
+    detail::add_once(list, std::move(item));
   }
 }
 
@@ -54,7 +52,7 @@ ReductionConfig both(ReductionConfig a, ReductionConfig b) {
 }  // namespace
 
 bool should_save_step(const SaveConfigMode& config, std::int64_t step) noexcept {
-  if (std::ranges::find(config.save_steps, step) != config.save_steps.end()) {
+  if (detail::contains(config.save_steps, step)) {
     return true;
   }
   return config.save_interval > 0 && step >= config.start_step && (!config.end_step || step < *config.end_step) &&

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file_text.hpp"
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
 #include "text/nearest.hpp"
 #include "text/trim.hpp"
+#include "text/words.hpp"
 
 #include <smd/error.hpp>
 #include <smd/hook_config.hpp>
@@ -42,7 +44,7 @@ std::string reference_reduction_list(const std::vector<std::string>& names) {
       if (is_abs != abs || is_norm != norm || plain.ends_with("median") || !can_be_saved(plain)) {
         continue;
       }
-      list += (list.empty() ? "" : ",") + plain + (is_norm ? "_norm" : "");
+      text::append_part(list, plain + (is_norm ? "_norm" : ""), ",");
     }
   };
   append(false, false);
@@ -68,11 +70,9 @@ namespace {
     }
   }
   plain.back() = ',';
-  const std::vector<std::string_view> names(known.begin(), known.end());
-  const std::vector<std::string> near = detail::nearest(name, names, 1);
-  throw InvalidArgument(
-      "'" + detail::printable(name) + "' is not a reduction that can be saved" +
-      (near.empty() ? "; there are " + plain + " each also abs_" : "; did you mean '" + near.front() + "'?"));
+  const std::string near = detail::did_you_mean(detail::nearest(name, known, 1));
+  throw InvalidArgument(detail::in_quotes(name) + " is not a reduction that can be saved" +
+                        (near.empty() ? "; there are " + plain + " each also abs_" : near));
 }
 
 void add(ReductionConfig& config, const std::string& name) {
@@ -80,21 +80,15 @@ void add(ReductionConfig& config, const std::string& name) {
   if (!detail::hook::can_be_saved(plain)) {
     refuse(name);
   }
-  if (std::find(config.reductions.begin(), config.reductions.end(), plain) == config.reductions.end()) {
-    config.reductions.push_back(plain);
-  }
+  detail::add_once(config.reductions, plain);
 }
 
 }  // namespace
 
 ReductionConfig parse_reduction_config(std::string_view list, bool save_raw_tensor, bool save_shape) {
   ReductionConfig config{.save_raw_tensor = save_raw_tensor, .save_shape = save_shape};
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    if (const std::string_view name = text::trimmed(list.substr(0, comma)); !name.empty()) {
-      add(config, std::string(name));
-    }
-    list.remove_prefix(std::min(comma + 1, list.size()));
+  for (const std::string& name : text::list_items(list)) {
+    add(config, name);
   }
   return config;
 }

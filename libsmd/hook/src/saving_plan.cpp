@@ -6,6 +6,8 @@
 #include "file_text.hpp"
 #include "stock_collections.hpp"
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
+#include "text/nearest.hpp"
 #include "types/refuse.hpp"
 
 #include <algorithm>
@@ -31,10 +33,9 @@ void check_reductions(const ReductionConfig& config, const std::string& whose) {
 }
 
 [[noreturn]] void throw_no_members(const std::string& collection) {
-  const auto similar = similar_collection(collection);
-  throw InvalidArgument("collection '" + printable(collection) +
-                        "' is not built in and has neither patterns (include_regex) nor names of tensors" +
-                        (similar ? "; did you mean '" + *similar + "'?" : ""));
+  throw InvalidArgument("collection " + in_quotes(collection) +
+                        " is not built in and has neither patterns (include_regex) nor names of tensors" +
+                        did_you_mean(similar_collection(collection)));
 }
 
 void check_collection_name(const std::string& name) {
@@ -47,13 +48,13 @@ void check_collection_name(const std::string& name) {
 void check_name(std::string_view name) {
   refuse_if(name.size() > limits::name_bytes, "a tensor's name is longer than 64 KiB");
   if (!valid_utf8(name)) {
-    throw InvalidArgument("the tensor's name '" + printable(name) + "' is not UTF-8");
+    throw InvalidArgument("the tensor's name " + in_quotes(name) + " is not UTF-8");
   }
   // The reference looks for the prefix anywhere in a name, and cannot open the trial if REDUCTION/TENSOR does not
   // follow it.
   constexpr std::string_view prefix = "smdebug/reductions/";
   if (const auto at = name.find(prefix); at != name.npos && name.find('/', at + prefix.size()) == name.npos) {
-    throw InvalidArgument("'" + printable(name) + "' cannot be a tensor's name: after '" + std::string(prefix) +
+    throw InvalidArgument(in_quotes(name) + " cannot be a tensor's name: after '" + std::string(prefix) +
                           "' the reference needs REDUCTION/TENSOR, else it cannot open the trial");
   }
 }
@@ -149,7 +150,7 @@ std::size_t Collections::find_or_add(const std::string& name) {
 
 void Collections::resolve(Entry& entry) const {
   Collection& config = entry.config;
-  const std::string whose = "collection '" + printable(config.name) + "'";
+  const std::string whose = "collection " + in_quotes(config.name);
   for (const auto& [mode, of_mode] : config.save_config) {
     check_interval(of_mode, whose);
   }
@@ -170,14 +171,14 @@ void Collections::resolve(Entry& entry) const {
                      std::make_move_iterator(config.tensor_names.end()));
   config.tensor_names.clear();
   auto& patterns = config.include_regex;
-  if (config.name == "all" && entry.included && std::ranges::find(patterns, ".*") == patterns.end()) {
-    patterns.emplace_back(".*");
+  if (config.name == "all" && entry.included) {
+    add_once(patterns, ".*");
   }
   entry.patterns.clear();
   for (const std::string& text : patterns) {
     Pattern pattern;
     if (const auto error = pattern.compile(text)) {
-      throw InvalidArgument(whose + ": pattern '" + printable(text) + "' does not compile: " + *error);
+      throw InvalidArgument(whose + ": pattern " + in_quotes(text) + " does not compile: " + *error);
     }
     entry.patterns.push_back(std::move(pattern));
   }
@@ -242,7 +243,7 @@ void Collections::require_members(const std::vector<std::string>& also) {
   for (const Entry& entry : entries_) {
     const std::string& name = entry.config.name;
     if (entry.included && entry.patterns.empty() && entry.names.empty() && !is_built_in(name) &&
-        std::ranges::find(also, name) == also.end()) {
+        !contains(also, name)) {
       throw_no_members(name);
     }
   }
@@ -270,9 +271,7 @@ const SavingPlan& Collections::plan(std::string_view name, const std::vector<std
     entry.included = true;
     update(entry);
     some_saved_now_ = some_saved_now_ || entry.saved_now;
-    if (std::ranges::find(found, id) == found.end()) {
-      found.push_back(id);
-    }
+    add_once(found, id);
   }
   plan_.scalar = std::ranges::any_of(found, [this](std::size_t id) {
     return entries_[id].saved_now && is_scalar_collection(entries_[id].config.name);
@@ -290,9 +289,7 @@ const SavingPlan& Collections::plan(std::string_view name, const std::vector<std
         break;  // the hook's reductions do not apply to numbers, though `all` has them for every tensor
       }
       std::string plain = plain_reduction_name(reduction);
-      if (std::ranges::find(plan_.reductions, plain) == plan_.reductions.end()) {
-        plan_.reductions.push_back(std::move(plain));
-      }
+      add_once(plan_.reductions, std::move(plain));
     }
     if (plan_.histogram_collection.empty() && *entry.config.save_histogram) {
       plan_.histogram_collection = entry.config.name;

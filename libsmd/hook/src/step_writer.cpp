@@ -151,7 +151,7 @@ void StepWriter::refuse(const std::string& why, bool can_append) const {
 
 IndexContent StepWriter::existing() {
   const auto damage = [this](std::string why) {
-    return ReadError(located(output_, index_name_, {ProblemKind::damaged, {}, {}, std::move(why)}));
+    return ReadError(located(output_, index_name_, damaged(std::move(why))));
   };
   const std::string text = read_text(output_, index_name_);
   text::JsonDocument<json> document;
@@ -273,8 +273,8 @@ void StepWriter::check_events_unnamed() {
   if (!index) {
     return;  // a writer was killed before it wrote the index file
   }
-  const std::string file = "'" + printable(index->name) + "'";
-  const std::string events = of_worker() + ": the event file '" + printable(event_name_) + "' ";
+  const std::string file = in_quotes(index->name);
+  const std::string events = of_worker() + ": the event file " + in_quotes(event_name_) + " ";
   if (!index->readable) {
     refuse(events + "is there, and whether it is that of " + file + " cannot be read; nothing is changed", false);
   }
@@ -285,9 +285,7 @@ void StepWriter::check_events_unnamed() {
          false);
 }
 
-std::string StepWriter::of_worker() const {
-  return " of worker '" + printable(layout::worker_name(step_.worker_part)) + "'";
-}
+std::string StepWriter::of_worker() const { return " of worker " + in_quotes(layout::worker_name(step_.worker_part)); }
 
 void StepWriter::publish_index() { write_atomically(output_, index_name_, index_text(content_), sync_); }
 

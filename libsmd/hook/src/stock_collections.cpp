@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stock_collections.hpp"
 
+#include "text/mapped.hpp"
 #include "text/nearest.hpp"
 
 #include <algorithm>
@@ -98,11 +99,8 @@ std::vector<std::string> patterns_in_any_framework(std::string_view name) {
   return patterns;
 }
 
-std::optional<std::string> similar_collection(std::string_view name) {
-  std::array<std::string_view, stock.size()> names;
-  std::ranges::transform(stock, names.begin(), [](const Stock& one) { return one.name; });
-  const std::vector<std::string> near = nearest(name, names, 1);
-  return near.empty() ? std::nullopt : std::optional(near.front());
+std::vector<std::string> similar_collection(std::string_view name) {
+  return nearest(name, mapped(stock, &Stock::name), 1);
 }
 
 bool selects_nothing(const HookConfig& config) noexcept {

@@ -3,7 +3,6 @@
 
 #include <smd/hook_config.hpp>
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,8 +19,8 @@ namespace smd::detail::hook {
 /// Returns all patterns that frameworks have for a collection.
 [[nodiscard]] std::vector<std::string> patterns_in_any_framework(std::string_view name);
 
-/// Returns the name of a built-in collection of any framework that is similar to an unknown one.
-[[nodiscard]] std::optional<std::string> similar_collection(std::string_view name);
+/// Returns the name of a built-in collection of any framework that is similar to an unknown one; empty if none is.
+[[nodiscard]] std::vector<std::string> similar_collection(std::string_view name);
 
 /// Returns whether a configuration does not say what is saved: no collection, no pattern, not `save_all`.
 [[nodiscard]] bool selects_nothing(const HookConfig& config) noexcept;

@@ -5,6 +5,7 @@
 #include <smd/elements.hpp>
 
 #include "layout/debugger/trial_paths.hpp"
+#include "text/mapped.hpp"
 #include "text/pattern.hpp"
 
 #include <unistd.h>
@@ -52,7 +53,7 @@ std::string tensorboard_tag(std::string_view name) {
 
 std::string tensorboard_file(Mode mode, std::int64_t step) {
   std::array<char, HOST_NAME_MAX + 1> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0 || std::ranges::find(host, '/') != host.end()) {
+  if (::gethostname(host.data(), host.size() - 1) != 0 || contains(host, '/')) {
     host = {'h', 'o', 's', 't'};
   }
   std::string name(to_string(mode));

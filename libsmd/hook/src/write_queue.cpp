@@ -129,7 +129,7 @@ void WriteQueue::run(Waiting& next, std::unique_lock<std::mutex>& lock) {
   } catch (ReadError& error) {
     problem = std::move(error.problem);
   } catch (const std::bad_alloc&) {
-    problem = Problem{ProblemKind::io, {}, {}, "memory ran out while writing"};
+    problem = make_problem(ProblemKind::io, "memory ran out while writing");
   }
   next.task = nullptr;
   lock.lock();

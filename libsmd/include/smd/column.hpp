@@ -56,12 +56,12 @@ class ColumnPart {
   std::string_view worker_;
   Mode mode_ = Mode::global;
   Dtype dtype_ = Dtype::float32;
-  std::int64_t first_step_ = 0;  // steps are equally far apart,
-  std::int64_t stride_ = 0;
-  const std::int64_t* steps_ = nullptr;  // or these; the same for mode steps, which else are the steps
-  const std::int64_t* mode_steps_ = nullptr;
-  const std::byte* numbers_ = nullptr;  // and so many bytes from one to the next:
-  std::size_t numbers_apart_ = 0;
+  std::int64_t first_step_ = 0;
+  std::int64_t stride_ = 0;                   // from each step to the next
+  const std::int64_t* steps_ = nullptr;       // null: the two above give the steps
+  const std::int64_t* mode_steps_ = nullptr;  // null: they equal the steps
+  const std::byte* numbers_ = nullptr;
+  std::size_t numbers_apart_ = 0;  // bytes from each to the next
   std::size_t number_bytes_ = 0;
   const std::byte* times_ = nullptr;
   std::size_t times_apart_ = 0;

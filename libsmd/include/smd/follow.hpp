@@ -27,8 +27,8 @@ struct FollowOptions {
 /// What `StepFollower` returns.
 struct FollowEvent {
   /// `reached`: one more complete step. `ended`: the job is over and all its steps were returned; further calls return
-  /// the same. `timed_out`: so do they, unless steps are available. `idle`: no step became available for
-  /// `WaitOptions::idle`. `stopped`: a stop was requested.
+  /// the same. `timed_out`: the deadline passed; further calls return the same until a step is available. `idle`: no
+  /// step became available for `WaitOptions::idle`. `stopped`: a stop was requested.
   WaitOutcome outcome = WaitOutcome::ended;
   /// If `reached`: the step's numbers, as the first worker by name has them.
   GlobalStep step = {};
@@ -73,7 +73,7 @@ class SMD_EXPORT StepFollower {
   /// Returns the next step if it is available, `ended` if the job is over, else nullopt. Looks for new files if no step
   /// is known. Does not wait.
   std::optional<FollowEvent> poll();
-  /// Returns how changes are noticed, for messages: `inotify`, or `polling` and why.
+  /// Returns how changes are noticed, also by the waits of `Trial`, for messages: `inotify`, or `polling` and why.
   [[nodiscard]] std::string method() const;
 
  private:

@@ -10,9 +10,9 @@
 namespace smd::limits {
 
 inline constexpr std::uint64_t record_bytes = (std::uint64_t{1} << 31) - 1;  ///< One event record's payload.
-inline constexpr std::uint64_t event_bytes = std::uint64_t{64} << 20;        ///< Of a log's record, held in memory.
-inline constexpr std::uint64_t searched_bytes = std::uint64_t{16} << 20;     ///< For a record after a damaged length,
-inline constexpr std::uint64_t refuted_bytes = std::uint64_t{256} << 20;     ///< and payloads there that are not sound.
+inline constexpr std::uint64_t event_bytes = std::uint64_t{64} << 20;        ///< Of one record of a log, in memory.
+inline constexpr std::uint64_t searched_bytes = std::uint64_t{16} << 20;     ///< Searched after a damaged length.
+inline constexpr std::uint64_t refuted_bytes = std::uint64_t{256} << 20;     ///< Payloads found damaged in searching.
 inline constexpr int protobuf_depth = 100;                                   ///< Nested messages and groups.
 inline constexpr std::size_t dimensions = 64;                                ///< Axes of a tensor.
 inline constexpr std::uint64_t repeated_value_bytes = std::uint64_t{64} << 20;  ///< Elements equal to the last stored.

@@ -137,7 +137,8 @@ struct ReduceOptions {
 /// The result of a reduction.
 struct ReducedValue {
   enum class Kind : std::uint8_t {
-    undefined,  ///< No result: min, max of no elements; min, max, signs, prod, percentile of complex numbers.
+    undefined,  ///< No result: min, max of no elements; min, max, signs, prod, percentile of complex numbers,
+                ///< but not of their |x|.
     real,
     integer,  ///< Exact: counts; min, max, sum, l1 of integers and booleans.
     complex,  ///< mean and sum of complex numbers.
@@ -247,7 +248,7 @@ class SMD_EXPORT Reducer {
 };
 
 /// Returns reductions of one view, in the requested order. Median and percentiles read the view in place, and keep
-/// only the elements near the result.
+/// only the elements near the result; those of moduli of complex numbers keep all moduli.
 /// @throws InvalidArgument as `Reducer`.
 [[nodiscard]] SMD_EXPORT std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reduction> wanted,
                                                           const ReduceOptions& options = {});

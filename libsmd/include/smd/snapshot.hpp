@@ -64,25 +64,12 @@ class SMD_EXPORT SavedRow {
   const detail::layout::StepRow* row_;
 };
 
-/// One known step of a snapshot. Valid as long as the snapshot.
-class SnapshotStep {
- public:
-  [[nodiscard]] GlobalStep step() const noexcept { return step_; }
-  /// Returns the step's mode, as the first worker by name saved it.
-  [[nodiscard]] Mode mode() const noexcept { return mode_; }
-  [[nodiscard]] ModeStep mode_step() const noexcept { return mode_step_; }
-  [[nodiscard]] bool complete() const noexcept { return complete_; }
-
- private:
-  friend class TrialSnapshot;
-  SnapshotStep() = default;
-
-  GlobalStep step_;
-  ModeStep mode_step_;
-  const detail::layout::StepRow* first_row_ = nullptr;
-  std::uint32_t rows_ = 0;
-  Mode mode_ = Mode::global;
-  bool complete_ = false;
+/// One known step of a snapshot.
+struct SnapshotStep {
+  GlobalStep step;
+  Mode mode = Mode::global;  ///< As the first worker by name saved it.
+  ModeStep mode_step = {};
+  bool complete = false;
 };
 
 /// A problem because of which index files or their folders were not read in full: steps or records may be unknown.
@@ -160,8 +147,9 @@ class SMD_EXPORT TrialSnapshot {
   /// Returns problems of the listing, then of index files, then of entries, including notes and warnings.
   [[nodiscard]] std::vector<IndexProblem> index_problems() const;
 
-  /// Returns a step's rows by worker's name. Of several rows of one worker, the last one that has a tensor counts.
-  [[nodiscard]] std::vector<SavedRow> rows(const SnapshotStep& step) const;
+  /// Returns a step's rows by worker's name; empty if the step is unknown. Of several rows of one worker, the last one
+  /// that has a tensor counts.
+  [[nodiscard]] std::vector<SavedRow> rows(GlobalStep step) const;
   /// Returns the records of a row by tensor's id, the value before reductions.
   [[nodiscard]] std::span<const SavedItem> items(SavedRow row) const noexcept;
   /// Returns the records of one tensor in a row; empty if none was saved.

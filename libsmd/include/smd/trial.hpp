@@ -185,7 +185,8 @@ class SMD_EXPORT Trial {
   /// Returns the largest step that all workers wrote (when the job has ended, the largest step); nullopt if there is
   /// none.
   [[nodiscard]] std::optional<GlobalStep> last_complete_step() const;
-  /// Returns whether the job has ended: by its end marker, W&B's exit record, or `TrialOptions::as_it_stands`.
+  /// Returns whether the job has ended: by its end marker, W&B's exit record, or `TrialOptions::as_it_stands` without
+  /// `until_it_grows`.
   [[nodiscard]] bool ended() const;
   /// Returns the steps that are there, in range or not, ascending: those for which there are index files, by their file
   /// names alone; in a layout whose files do not mark steps, those that reading has shown.
@@ -218,8 +219,6 @@ class SMD_EXPORT Trial {
   /// in it answer from that refresh. Returns `ended` only once the job is taken as ended; see `StepFollower`.
   /// @throws ReadError as `StepFollower::next`, and what `condition` throws.
   WaitOutcome wait_until(const std::function<bool()>& condition, const WaitOptions& options = {}) const;
-  /// Returns how `wait_for_steps`, `wait_until` and `StepFollower` notice changes: `inotify`, or `polling` and why.
-  [[nodiscard]] std::string watch_method() const;
 
   /// Returns one row per known step, ascending, including incomplete ones.
   [[nodiscard]] std::vector<StepInfo> step_infos() const;

@@ -18,10 +18,12 @@ namespace smd {
 /// not opened (except the newest of them, if the last complete step cannot be determined otherwise). By default every
 /// step.
 struct StepRange {
-  std::optional<GlobalStep> first = {};    ///< Nullopt: no lower bound.
-  std::optional<GlobalStep> end = {};      ///< Exclusive; nullopt: no upper bound.
-  std::optional<std::size_t> newest = {};  ///< The newest steps, by the names of index files, and all later ones,
-  std::optional<std::size_t> oldest = {};  ///< or the oldest ones. Give neither with bounds.
+  std::optional<GlobalStep> first = {};  ///< Nullopt: no lower bound.
+  std::optional<GlobalStep> end = {};    ///< Exclusive; nullopt: no upper bound.
+  /// Number of the newest steps to read, by the names of index files; all later ones are read too. Not with bounds or
+  /// `oldest`.
+  std::optional<std::size_t> newest = {};
+  std::optional<std::size_t> oldest = {};  ///< Number of the oldest steps to read. Not with bounds or `newest`.
 };
 
 /// Which values a trial shows if later ones superseded some of them (after a restart of the job, say).
@@ -41,10 +43,15 @@ struct TrialOptions {
   unsigned jobs = 0;           ///< Threads; 0: one per CPU. On S3: requests at once; 0: 32.
   bool verify = true;          ///< Check payload checksums if records have them. Length checksums are always checked.
   bool strict = false;         ///< Throw IndexReaderException at the first damaged index file.
-  /// In a layout without step files, treat the trial as ended. False: more may appear at any time.
+  /// In a layout without step files, treat the trial as ended, as the commands do without --follow: a last line without
+  /// an end is read, a record that was cut short is damaged, and choices such as the step column are made for the whole
+  /// file. Set it to read what is at rest. False: more may appear at any time, so what is incomplete is not read yet.
   bool as_it_stands = false;
   Superseded superseded = Superseded::left_out;
   bool auto_refresh = true;  ///< Look for new steps on every query, as the reference does.
+  /// With `as_it_stands`: only until a refresh finds something new, or something waits for more (`StepFollower`, and
+  /// the functions of `Trial` with `wait` in their names). From then on more may appear at any time.
+  bool until_it_grows = false;
   /// Called from time to time with the number of index files read and their total; by `check_trial` also with the
   /// number of step files checked and their total. Always in the calling thread. Must not call back into the trial.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};

@@ -66,8 +66,8 @@ class SMD_EXPORT Extent {
   /// Reads the whole value; its bytes are aligned to 16. Nullopt if reading failed.
   [[nodiscard]] virtual std::optional<TensorValue> value() = 0;
   /// Narrows the value to a part of it, whose strides and offset count elements of the value in C order; strides may be
-  /// negative. Only ranges with elements of the part are read, but all of a value that is a part itself if the new one
-  /// goes on from row to row.
+  /// negative. Reads only ranges with elements of the part. If the value is a part already, and rows of the new part
+  /// run over the ends of its rows, reads all of it.
   virtual void narrow(const StridedPart& part) = 0;
   /// Lets the elements come in the order in which they are stored, for statistics, which need no other. `shape()` is
   /// then of that order. Call it before the first element is read, and before `verify_while_reading`.

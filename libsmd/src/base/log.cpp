@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/log.hpp>
 
+#include "text/environment.hpp"
 #include "text/escape.hpp"
 #include "text/nearest.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -24,8 +24,7 @@ constexpr std::size_t longest_line = 16 * 1024;
 
 /// Returns the lowest level that is written to standard error; nullopt for `off`.
 std::optional<LogLevel> level_of_environment() {
-  const char* const value = std::getenv("SMDEBUG_LOG_LEVEL");
-  const std::string text = detail::folded(value == nullptr ? "" : value);
+  const std::string text = detail::folded(text::environment("SMDEBUG_LOG_LEVEL").value_or(""));
   if (text == "off") {
     return std::nullopt;
   }

@@ -2,6 +2,8 @@
 #include "layout/folder_walk.hpp"
 
 #include "base/parallel.hpp"
+#include "text/mapped.hpp"
+#include "text/path.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -21,7 +23,7 @@ FolderWalk::FolderWalk(storage::Storage& storage, std::string_view name, WalkLim
     : storage_(storage), place_name_(name), left_(std::move(limits)) {}
 
 std::string_view FolderWalk::name() const noexcept {
-  return path_.empty() ? std::string_view(place_name_) : std::string_view(path_).substr(path_.rfind('/') + 1);
+  return path_.empty() ? std::string_view(place_name_) : text::leaf_of(path_);
 }
 
 std::string FolderWalk::path_of(std::string_view below) const {
@@ -79,7 +81,7 @@ bool FolderWalk::may_visit(const std::string& folder, bool link) {
 bool FolderWalk::next() {
   while (!folders_.empty() || !links_.empty()) {
     if (left_.stop && left_.stop()) {
-      failure_ = Problem{ProblemKind::stopped, {}, {}, "the search was stopped"};
+      failure_ = make_problem(ProblemKind::stopped, "the search was stopped");
       return false;
     }
     list_ahead();
@@ -130,7 +132,7 @@ bool FolderWalk::next() {
 
 void FolderWalk::enter_all(std::span<const std::string_view> except) {
   for (const DirEntry& entry : entries_) {
-    if (std::ranges::find(except, entry.name) != except.end()) {
+    if (contains(except, entry.name)) {
       continue;
     }
     if (entry.kind == EntryKind::folder) {
@@ -140,8 +142,7 @@ void FolderWalk::enter_all(std::span<const std::string_view> except) {
 }
 
 const Entries& FolderWalk::beside(std::string_view folder) {
-  const std::size_t slash = path_.rfind('/');
-  std::string path = path_.substr(0, slash == path_.npos ? 0 : slash);
+  std::string path(text::folder_of(path_));
   return listed(folder.empty() ? std::move(path) : path.append(path.empty() ? "" : "/").append(folder));
 }
 

@@ -4,6 +4,7 @@
 #include "base/sorted_chunks.hpp"
 #include "layout/payload.hpp"
 #include "storage/storage.hpp"
+#include "text/mapped.hpp"
 #include "types/outcome.hpp"
 #include "types/problem_list.hpp"
 #include "wire/event.hpp"
@@ -213,7 +214,7 @@ struct CollectionsInfo {
   std::span<const std::string_view> made_of_names;
 
   [[nodiscard]] bool defines(std::string_view name) const {
-    return collections->contains(std::string(name)) || std::ranges::find(made_of_names, name) != made_of_names.end();
+    return collections->contains(std::string(name)) || contains(made_of_names, name);
   }
   std::vector<Problem> problems;
 };

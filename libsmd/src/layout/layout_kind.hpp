@@ -3,6 +3,7 @@
 
 #include "layout/folder_walk.hpp"
 #include "layout/layout.hpp"
+#include "text/mapped.hpp"
 
 #include <smd/find.hpp>
 
@@ -30,7 +31,7 @@ struct Held {
 
   [[nodiscard]] bool reads(std::string_view below) const {
     return reads_all_below || (reads_below && reads_below(below)) ||
-           std::ranges::find(own_folders, below.substr(0, below.find('/'))) != own_folders.end();
+           contains(own_folders, below.substr(0, below.find('/')));
   }
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/name_table.hpp"
 
-#include "base/map_pages.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -48,7 +46,6 @@ std::size_t NameTable::slot_of(std::string_view text, std::size_t hash) const no
 
 void NameTable::reserve(std::size_t texts) {
   texts_.reserve(texts);
-  map_pages(texts_);
   if (texts * 2 > slots_.size()) {
     grow(std::bit_ceil(texts * 2));
   }
@@ -57,17 +54,12 @@ void NameTable::reserve(std::size_t texts) {
 NameTable::Texts NameTable::texts() const {
   Texts texts{{}, chunks_};
   texts.by_number.reserve(texts_.size());
-  map_pages(texts.by_number);
   texts.by_number.assign(texts_.begin(), texts_.end());
   return texts;
 }
 
 void NameTable::grow(std::size_t slots) {
-  const std::vector<Slot> before = std::move(slots_);
-  slots_ = {};
-  slots_.reserve(slots);
-  map_pages(slots_);
-  slots_.resize(slots);
+  const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(slots));
   for (const Slot& slot : before) {
     if (slot.id != none) {
       slots_[slot_of(texts_[slot.id], std::hash<std::string_view>{}(texts_[slot.id]))] = slot;

@@ -57,7 +57,7 @@ Status read_into(const storage::File& file, std::uint64_t offset, std::span<std:
                   : read.problem();
     }
     if (stop && stop()) {
-      return Problem{ProblemKind::stopped, {}, {}, "the reader was stopped"};
+      return make_problem(ProblemKind::stopped, "the reader was stopped");
     }
   }
   return ok();

@@ -2,6 +2,7 @@
 #include "pytorch/describe.hpp"
 
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
 #include "text/repeated.hpp"
 #include "text/words.hpp"
 
@@ -58,9 +59,7 @@ constexpr std::string_view epoch_key = "epoch";
 constexpr std::string_view torch_magics[] = {"PK\3\4", "\x80\2\x8A\nl\xFC\x9C\x46",
                                              "\xC2\x80\2\xC2\x8A\nl\xC3\xBC\xC2\x9C\x46"};
 
-bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
+bool is_one_of(std::span<const std::string_view> names, std::string_view name) { return contains(names, name); }
 
 std::optional<std::string_view> dtype_in(std::span<const TypeName> types, std::string_view name) {
   const auto found = std::ranges::find(types, name, &TypeName::name);
@@ -189,7 +188,7 @@ class Describer {
     constexpr std::uint64_t between_stops = 1 << 16;
     const std::uint64_t left = budget_ - std::min(cost, budget_);
     if (!over_ && left / between_stops != budget_ / between_stops && stop_ && stop_()) {
-      file_.problems.add({ProblemKind::stopped, {}, {}, "the reader was stopped"});
+      file_.problems.add(make_problem(ProblemKind::stopped, "the reader was stopped"));
       over_ = true;
     } else if (!over_ && cost > budget_) {
       problem(pickle_.root(), "not all tensors are listed: its values have too many names");
@@ -203,7 +202,7 @@ class Describer {
     file_.problems.add(damaged(std::move(text), storages_.pickle_begin + pickle_.offset(value)));
   }
   void tensor_problem(Ref value, const std::string& why) {
-    problem(value, "tensor '" + printable(shown_name()) + "': " + why);
+    problem(value, "tensor " + in_quotes(shown_name()) + ": " + why);
   }
 
   /// Returns what a storage is, which is then known to be that of a tensor.
@@ -228,9 +227,9 @@ class Describer {
       files += std::ranges::any_of(torch_magics, begins) ? 1 : 0;
     }
     if (files != 0) {
-      file_.problems.add(
-          make_problem(ProblemKind::remark, text::counted(files, "value") + (files == 1 ? " begins" : " begin") +
-                                                " as an archive or a file of PyTorch, which is not read"));
+      file_.problems.add(make_problem(
+          ProblemKind::remark,
+          text::counted(files, "value", "begins", "begin") + " as an archive or a file of PyTorch, which is not read"));
     }
     std::set<std::string_view> keys;
     for (const State state : {unseen, barren}) {
@@ -247,10 +246,9 @@ class Describer {
       }
     }
     if (!keys.empty() && storages_.find && !over_) {
-      file_.problems.add(
-          make_problem(ProblemKind::remark,
-                       text::counted(keys.size(), "storage") + (keys.size() == 1 ? " is" : " are") +
-                           " of no listed tensor, and not read: " + text::first_names({keys.begin(), keys.end()})));
+      file_.problems.add(make_problem(ProblemKind::remark, text::counted(keys.size(), "storage", "is", "are") +
+                                                               " of no listed tensor, and not read: " +
+                                                               text::first_names({keys.begin(), keys.end()})));
     }
   }
 
@@ -358,7 +356,7 @@ class Describer {
     const std::size_t before = name_.size();
     name_.append(before == 0 ? "" : ".").append(key);
     if (name_.size() > limits::name_bytes) {
-      problem(value, "a name is longer than name_bytes: '" + printable(name_) + "'");
+      problem(value, "a name is longer than name_bytes: " + in_quotes(name_));
     } else {
       walk(value);
     }
@@ -378,7 +376,7 @@ class Describer {
     }
     if (state_[value] == on_path || depth_ == limits::pickle_depth) {
       if (state_[value] != on_path && !std::exchange(too_deep_, true)) {
-        problem(value, "its values are nested deeper than pickle_depth: '" + printable(name_) + "'");
+        problem(value, "its values are nested deeper than pickle_depth: " + in_quotes(name_));
       }
       cut_ = true;
       return;

@@ -4,7 +4,6 @@
 #include "pytorch/describe.hpp"
 #include "text/escape.hpp"
 #include "text/mapped.hpp"
-#include "text/sort_each_once.hpp"
 
 #include <algorithm>
 #include <map>
@@ -132,7 +131,7 @@ class MetadataReader {
  private:
   void tell(std::string_view name, Problem problem) {
     told_.insert(name);
-    problem.text.insert(0, "tensor '" + printable(name) + "': ");
+    problem.text.insert(0, "tensor " + in_quotes(name) + ": ");
     checkpoint_.problems.add(std::move(problem));
   }
 

@@ -3,6 +3,7 @@
 
 #include "pytorch/describe.hpp"
 #include "pytorch/pickle.hpp"
+#include "text/ascii.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -158,7 +159,7 @@ const KnownNames* find_known(const GlobalName& global) {
 bool is_data_class(const GlobalName& global) {
   const auto is_no_class = [](std::string_view part) {
     const std::string_view word = part.substr(std::min(part.find_first_not_of('_'), part.size()));
-    return word.empty() || word[0] < 'A' || word[0] > 'Z';
+    return word.empty() || !text::is_upper(word[0]);
   };
   if (global.module == "torch" || global.module == "torch.cuda") {
     const bool is_class = global.name.ends_with("Storage") || global.name.ends_with("Tensor");
@@ -170,9 +171,8 @@ bool is_data_class(const GlobalName& global) {
 }
 
 bool is_plain_identifier(std::string_view text) noexcept {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  return !text.empty() && is_letter(text[0]) &&
-         std::ranges::all_of(text, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; });
+  return !text.empty() && text::is_letter(text[0]) &&
+         std::ranges::all_of(text, [](char c) { return text::is_alphanumeric(c) || c == '_'; });
 }
 
 /// Returns whether a Global is used only as Python 3.11 writes members of enumerations: called with a Global that is

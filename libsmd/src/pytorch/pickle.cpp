@@ -208,7 +208,7 @@ class PickleReader {
     constexpr std::uint32_t between_stops = 1U << 16;
     for (std::uint32_t steps = 0; !problem_ && !done_; ++steps) {
       if (steps % between_stops == 0 && stop_ && stop_()) {
-        return Problem{ProblemKind::stopped, {}, {}, "the reader was stopped"};
+        return make_problem(ProblemKind::stopped, "the reader was stopped");
       }
       opcode_ = at_;
       step(static_cast<unsigned char>(natural(1)));

@@ -203,8 +203,8 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n) {
     return;
   }
   // First, because it may run out of memory: then nothing has changed.
-  if (n > 0 && groups_.values && !is_complex(type)) {
-    kept_.append(type, source, n);
+  if (n > 0 && groups_.values) {
+    is_complex(type) ? keep_moduli(type, source, n) : kept_.append(type, source, n);
   }
   // Also if n is 0: the sum of no floats is the real number 0.
   integers_ = integers_ && !is_floating(type) && !is_complex(type);
@@ -261,6 +261,24 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n) {
   for (; start < n; start += block_size) {
     add_block(type, source + start * item, std::min(block_size, n - start));
   }
+}
+
+// If memory runs out, it changes nothing.
+void Accumulator::keep_moduli(Dtype type, const std::byte* source, std::size_t n) {
+  KeptElements<double> moduli;
+  for (std::size_t start = 0; start < n; start += block_size) {
+    alignas(64) double real[block_size + block_padding];
+    alignas(64) double imaginary[block_size + block_padding];
+    const std::size_t size = std::min(block_size, n - start);
+    to_parts(type, source + start * item_size(type), size, real, imaginary);
+    for (std::size_t i = 0; i < size; ++i) {
+      // A NaN beside an infinite part is NaN, as in the counts; std::hypot would return infinity.
+      real[i] = std::isnan(imaginary[i]) || std::isnan(real[i]) ? std::numeric_limits<double>::quiet_NaN()
+                                                                : std::hypot(real[i], imaginary[i]);
+    }
+    moduli.append(Dtype::float64, reinterpret_cast<const std::byte*>(real), size);
+  }
+  kept_.wide.append(std::move(moduli));
 }
 
 // Decodes to bfloat16, which represents every float8 value.

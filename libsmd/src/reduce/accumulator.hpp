@@ -26,7 +26,7 @@ struct Groups {
   bool product = false;
   bool zeros = false;      ///< Number of zero elements.
   bool negatives = false;  ///< Number of negative elements.
-  bool values = false;     ///< Keep the elements.
+  bool values = false;     ///< Keep the elements, or |x| of complex ones.
 
   bool operator==(const Groups&) const = default;
   [[nodiscard]] bool any_sum() const noexcept { return sum || moments || magnitudes; }
@@ -250,6 +250,7 @@ class Accumulator : public Totals {
  private:
   void merge_statistics(const Accumulator& other);
   void add_block(Dtype type, const std::byte* source, std::size_t n);
+  void keep_moduli(Dtype type, const std::byte* source, std::size_t n);
   void add_float8(Dtype type, const std::byte* source, std::size_t n);
   bool guess_range(Dtype type, const std::byte* source);
   bool add_stream(Dtype type, const std::byte* source, std::size_t n);

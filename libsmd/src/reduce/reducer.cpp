@@ -254,7 +254,7 @@ class Answer {
 
   [[nodiscard]] ReducedValue middle(double percent, const Reduction& reduction) const {
     const bool abs = reduction.abs;
-    if (data_.complex_) {
+    if (data_.complex_ && !abs) {
       return undefined();
     }
     const auto others = static_cast<std::size_t>(used(reduction));
@@ -472,7 +472,10 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
   const Dtype type = storage_type(view.dtype());
   detail::refuse_if(item_size(type) == 0, "strings cannot be reduced");
   Groups groups = groups_of(wanted);
-  groups.values = false;  // percentiles are computed in place
+  // Percentiles are computed in place, except those of moduli, which must be computed first and are kept.
+  groups.values = is_complex(type) && std::ranges::any_of(wanted, [](const Reduction& reduction) {
+                    return reduction.abs && needs_values(reduction);
+                  });
   Accumulator data(groups, options.omit_nan);
   const std::byte* const source = view.bytes().data();
   const auto n = static_cast<std::size_t>(element_count(view));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/reduction.hpp>
 
+#include "text/number.hpp"
+
 #include <algorithm>
 #include <charconv>
 
@@ -14,12 +16,8 @@ std::optional<double> parse_percent(std::string_view text) noexcept {
       text.find_first_not_of("0123456789.") != std::string_view::npos) {
     return {};
   }
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
-  if (error != std::errc() || end != text.data() + text.size() || value > 100) {
-    return {};
-  }
-  return value;
+  const auto value = text::parsed<double>(text);
+  return value && *value <= 100 ? value : std::nullopt;
 }
 
 }  // namespace

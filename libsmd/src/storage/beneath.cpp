@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/beneath.hpp"
 
+#include "text/path.hpp"
+
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
@@ -90,12 +92,11 @@ class Walk {
       folder_wanted_ = true;
     }
     while (!path.empty()) {
-      const auto slash = path.rfind('/');
-      const std::string_view part = slash == path.npos ? path : path.substr(slash + 1);
+      const std::string_view part = text::leaf_of(path);
       if (!part.empty() && part != ".") {
         left_.emplace_back(part);
       }
-      path = slash == path.npos ? std::string_view{} : path.substr(0, slash);
+      path = text::folder_of(path);
     }
   }
 
@@ -179,10 +180,8 @@ Descriptor make_folder_beneath(int root, Resolve resolve, std::string_view path,
   if (there || errno != ENOENT || path.empty()) {
     return there;
   }
-  const auto slash = path.rfind('/');
-  const std::string leaf(slash == path.npos ? path : path.substr(slash + 1));
-  const Descriptor above =
-      make_folder_beneath(root, resolve, slash == path.npos ? std::string_view{} : path.substr(0, slash), mode);
+  const std::string leaf(text::leaf_of(path));
+  const Descriptor above = make_folder_beneath(root, resolve, text::folder_of(path), mode);
   if (!above || (::mkdirat(above.get(), leaf.c_str(), mode) != 0 && errno != EEXIST)) {
     return {};
   }

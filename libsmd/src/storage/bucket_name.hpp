@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "text/ascii.hpp"
+
 #include <algorithm>
 #include <string_view>
 
@@ -8,11 +10,9 @@ namespace smd::detail::storage {
 
 /// Returns true if a text may name a bucket. Old buckets have underscores, capital letters and up to 255 characters.
 [[nodiscard]] inline bool is_bucket_name(std::string_view name) noexcept {
-  const auto alphanumeric = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-  };
-  return name.size() >= 3 && name.size() <= 255 && alphanumeric(name.front()) && name.find("..") == name.npos &&
-         std::ranges::all_of(name, [&](char c) { return alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
+  return name.size() >= 3 && name.size() <= 255 && text::is_alphanumeric(name.front()) &&
+         name.find("..") == name.npos &&
+         std::ranges::all_of(name, [](char c) { return text::is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
 }
 
 /// Returns why a path that begins with `s3://` cannot name a trial; empty if it can.

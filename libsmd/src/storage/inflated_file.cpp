@@ -74,7 +74,7 @@ struct InflatedFile::State {
     at_member_end = over = is_gzip = false;
     fed = inflated = 0;
     if (inflateInit2(&stream, detect_gzip_or_zlib) != Z_OK) {
-      return Problem{ProblemKind::io, {}, {}, "out of memory"};
+      return make_problem(ProblemKind::io, "out of memory");
     }
     open = true;
     return ok();
@@ -116,7 +116,7 @@ struct InflatedFile::State {
     RestartPlace& place = **std::prev(after);
     stream = {};
     if (inflateCopy(&stream, &place.stream) != Z_OK) {
-      return Problem{ProblemKind::io, {}, {}, "out of memory"};
+      return make_problem(ProblemKind::io, "out of memory");
     }
     open = true;
     stream.avail_in = 0;
@@ -209,7 +209,7 @@ struct InflatedFile::State {
       if (result == Z_STREAM_END) {
         at_member_end = true;
       } else if (result == Z_MEM_ERROR) {
-        return Problem{ProblemKind::io, {}, {}, "out of memory"};
+        return make_problem(ProblemKind::io, "out of memory");
       } else if (result != Z_OK && result != Z_BUF_ERROR) {
         return damaged(fmt::format("compressed data: {}", stream.msg != nullptr ? stream.msg : "not sound"),
                        consumed());
@@ -264,7 +264,7 @@ Outcome<std::size_t> InflatedFile::read_at(std::uint64_t start, std::span<std::b
   }
   return got;
 } catch (const std::bad_alloc&) {
-  return Problem{ProblemKind::io, {}, {}, "out of memory"};
+  return make_problem(ProblemKind::io, "out of memory");
 }
 
 }  // namespace smd::detail::storage

@@ -3,6 +3,7 @@
 
 #include "base/parallel.hpp"
 #include "storage/system_problem.hpp"
+#include "text/mapped.hpp"
 
 #include <smd/limits.hpp>
 
@@ -37,7 +38,7 @@ bool lies_in(const fs::path& inner, const fs::path& outer) {
 
 Outcome<std::shared_ptr<const Anchor>> open_anchor(const std::string& path, std::optional<Resolve> resolve) {
   if (path.find('\0') != path.npos) {
-    return Problem{ProblemKind::not_found, {}, {}, "a path cannot hold a NUL byte"};
+    return make_problem(ProblemKind::not_found, "a path cannot hold a NUL byte");
   }
   const int fd = uninterrupted([&] { return ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); });
   if (fd < 0) {
@@ -157,8 +158,7 @@ bool keeps_times(int fd) noexcept {
                                                    0x2FC12FC1,   // ZFS
                                                    0xF2F52010};  // F2FS
   struct statfs status;
-  return ::fstatfs(fd, &status) == 0 &&
-         std::ranges::find(magics, static_cast<std::uint32_t>(status.f_type)) != magics.end();
+  return ::fstatfs(fd, &status) == 0 && contains(magics, static_cast<std::uint32_t>(status.f_type));
 }
 
 std::uint64_t ticks(const timespec& time) noexcept {
@@ -621,7 +621,7 @@ Status LocalRoot::revisit() {
   errno = 0;
   if (uninterrupted([&] { return ::stat(path_.c_str(), &there); }) != 0 || !S_ISDIR(there.st_mode)) {
     if (errno == ENOENT || errno == ENOTDIR || !S_ISDIR(there.st_mode)) {
-      return Problem{ProblemKind::not_found, {}, {}, "was removed or moved away while it was followed"};
+      return make_problem(ProblemKind::not_found, "was removed or moved away while it was followed");
     }
     return system_problem(errno, {});
   }

@@ -14,7 +14,7 @@ namespace smd::detail::storage {
 #ifdef SMD_WITH_S3
 namespace {
 
-Problem no_module(std::string text) { return {ProblemKind::io, {}, {}, std::move(text)}; }
+Problem no_module(std::string text) { return make_problem(ProblemKind::io, std::move(text)); }
 
 Outcome<const S3Module*> load_module() {
   Dl_info self{};
@@ -37,7 +37,7 @@ Outcome<const S3Module*> load_module() {
   const auto function = reinterpret_cast<S3ModuleFunction>(::dlsym(module, s3_module_symbol));
   const S3Module* const table = function == nullptr ? nullptr : function();
   if (table == nullptr || std::string_view(table->version) != SMD_VERSION_STRING) {
-    return no_module("'" + printable(path) + "' is of another version than libsmd " SMD_VERSION_STRING +
+    return no_module(in_quotes(path) + " is of another version than libsmd " SMD_VERSION_STRING +
                      "; install both from one build");
   }
   return table;
@@ -60,7 +60,7 @@ namespace {
 /// @throws InvalidArgument if the URL cannot name a trial.
 void check_location(const std::string& url) {
   if (const std::string_view refused = refuse_location(url); !refused.empty()) {
-    throw InvalidArgument("'" + printable(url) + "' " + std::string(refused));
+    throw InvalidArgument(in_quotes(url) + " " + std::string(refused));
   }
 }
 

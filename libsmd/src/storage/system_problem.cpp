@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "storage/storage.hpp"
+#include "text/ascii.hpp"
 
 namespace smd::detail::storage {
 namespace {
@@ -50,8 +51,8 @@ Problem system_problem(int error, std::string file) {
   }
   std::string text = error_text(error);
   // Only a capitalised word becomes lower case: names such as "RPC" stay.
-  if (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'a' && text[1] <= 'z') {
-    text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  if (text.size() > 1 && text::is_upper(text[0]) && text::is_lower(text[1])) {
+    text[0] = text::to_lower(text[0]);
   }
   return {ProblemKind::io, std::move(file), {}, "cannot be read: " + text};
 }

@@ -39,7 +39,7 @@ void append_utf8(std::string& out, char32_t point) {
 bool valid_utf8(std::string_view text) noexcept {
   while (!text.empty()) {
     const CodePoint c = first_character(text);
-    if (c.bytes == 0) {
+    if (!c.valid) {
       return false;
     }
     text.remove_prefix(c.bytes);
@@ -65,12 +65,9 @@ std::string with_backslashes(std::string_view text, std::string_view characters)
 void append_printable(std::string& out, std::string_view text, bool ascii) {
   while (!text.empty()) {
     const CodePoint c = first_character(text);
-    if (c.bytes == 0 || c.value < 0x20 || c.value == 0x7F) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(text.front()));
-      text.remove_prefix(1);
-      continue;
-    }
-    if (upsets_terminal(c.value) || (ascii && c.value >= 0x80)) {
+    if (!c.valid || c.value < 0x20 || c.value == 0x7F) {
+      fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<std::uint32_t>(c.value));
+    } else if (upsets_terminal(c.value) || (ascii && c.value >= 0x80)) {
       fmt::format_to(std::back_inserter(out), "\\u{{{:x}}}", static_cast<std::uint32_t>(c.value));
     } else {
       out += text.substr(0, c.bytes);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/json_reader.hpp"
 
+#include "text/ascii.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -143,8 +145,7 @@ std::size_t JsonValue::offset() const noexcept {
 
 bool JsonValue::is_number() const noexcept {
   const char first = token_.front();
-  return (first >= '0' && first <= '9') || first == '-' ||
-         (reader_->options_.non_finite && (first == 'N' || first == 'I'));
+  return text::is_digit(first) || first == '-' || (reader_->options_.non_finite && (first == 'N' || first == 'I'));
 }
 
 std::optional<std::string_view> JsonValue::text() {

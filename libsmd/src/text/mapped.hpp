@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <iterator>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace smd::detail {
@@ -17,6 +19,29 @@ template <class Items, class Function>
     all.push_back(std::invoke(function, item));
   }
   return all;
+}
+
+/// Returns whether an item is equal to a value.
+template <class Items, class Value>
+[[nodiscard]] bool contains(const Items& items, const Value& value) {
+  return std::find(std::begin(items), std::end(items), value) != std::end(items);
+}
+
+/// Appends an item to a list that does not contain it.
+template <class List, class Item>
+void add_once(List& list, Item&& item) {
+  if (!contains(list, item)) {
+    list.push_back(std::forward<Item>(item));
+  }
+}
+
+/// Sorts items, which mostly ascend, and leaves each once.
+template <class Item>
+void sort_each_once(std::vector<Item>& items) {
+  if (!std::ranges::is_sorted(items)) {
+    std::ranges::sort(items);
+  }
+  items.erase(std::unique(items.begin(), items.end()), items.end());
 }
 
 }  // namespace smd::detail

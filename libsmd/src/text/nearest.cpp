@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/nearest.hpp"
 
+#include "text/ascii.hpp"
+#include "text/escape.hpp"
+#include "text/words.hpp"
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -13,10 +17,6 @@ namespace {
 constexpr std::size_t longest = 256;
 /// The most character comparisons; beyond it only substrings are searched for. A hint is not worth minutes.
 constexpr std::size_t most_work = 50'000'000;
-
-char folded(char letter) noexcept {
-  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + ('a' - 'A')) : letter;
-}
 
 /// Returns the Levenshtein distance between `a` and the nearest part of `b`.
 std::size_t distance_to_part(std::string_view a, std::string_view b) {
@@ -49,7 +49,7 @@ std::vector<std::string> best(std::vector<Candidate> found, std::size_t most) {
 
 std::string folded(std::string_view name) {
   std::string result(name);
-  std::transform(result.begin(), result.end(), result.begin(), [](char letter) { return folded(letter); });
+  std::transform(result.begin(), result.end(), result.begin(), text::to_lower);
   return result;
 }
 
@@ -63,9 +63,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool same = folded(a[i - 1]) == folded(b[j - 1]);
+      const bool same = text::to_lower(a[i - 1]) == text::to_lower(b[j - 1]);
       row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
-      if (i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) && folded(a[i - 2]) == folded(b[j - 1])) {
+      if (i > 1 && j > 1 && text::to_lower(a[i - 1]) == text::to_lower(b[j - 2]) &&
+          text::to_lower(a[i - 2]) == text::to_lower(b[j - 1])) {
         row[j] = std::min(row[j], before[j - 2] + 1);
       }
     }
@@ -101,6 +102,19 @@ std::vector<std::string> nearest(std::string_view typed, std::span<const std::st
     }
   }
   return best(std::move(found), most);
+}
+
+std::vector<std::string> nearest(std::string_view typed, std::span<const std::string> names, std::size_t most) {
+  return nearest(typed, std::vector<std::string_view>(names.begin(), names.end()), most);
+}
+
+std::string did_you_mean(std::span<const std::string> names) {
+  if (names.empty()) {
+    return {};
+  }
+  const auto quoted = [](const std::string& name) { return "'" + text::excerpt(name) + "'"; };
+  const std::string others = text::joined(names.first(names.size() - 1), ", ", quoted);
+  return "; did you mean " + others + (others.empty() ? "" : " or ") + quoted(names.back()) + "?";
 }
 
 std::vector<std::string> nearest_holding(std::string_view part, std::span<const std::string_view> names,

@@ -21,6 +21,11 @@ namespace smd::detail {
 /// commands and of the libraries suggest the same names.
 [[nodiscard]] std::vector<std::string> nearest(std::string_view typed, std::span<const std::string_view> names,
                                                std::size_t most = 3);
+[[nodiscard]] std::vector<std::string> nearest(std::string_view typed, std::span<const std::string> names,
+                                               std::size_t most = 3);
+
+/// Returns `; did you mean 'a', 'b' or 'c'?`, not escaped; empty if there are no names.
+[[nodiscard]] std::string did_you_mean(std::span<const std::string> names);
 
 /// Returns up to `most` of `names` that contain a part similar to `part`, best first, then shortest: the edit distance
 /// to the nearest part of the name, ignoring case, is at most a quarter of the length of `part`.

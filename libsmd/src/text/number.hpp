@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "text/ascii.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -101,12 +103,12 @@ struct JsonNumber {
 /// Reads the digits at the beginning of a number, without its sign. Returns their end; null if the text begins with no
 /// number in JSON's grammar, which is narrower than that of `std::from_chars`. `value`: theirs, if 64 bits hold it.
 [[nodiscard]] inline const char* read_json_digits(const char* first, const char* last, std::uint64_t& value) noexcept {
-  const auto is_digit = [last](const char* at) { return at != last && *at >= '0' && *at <= '9'; };
+  const auto digit_at = [last](const char* at) { return at != last && text::is_digit(*at); };
   const char* at = first;
-  for (value = 0; is_digit(at); ++at) {
+  for (value = 0; digit_at(at); ++at) {
     value = value * 10 + static_cast<unsigned>(*at - '0');
   }
-  const bool none = at == first || (*first == '0' && at - first > 1) || (at != last && *at == '.' && !is_digit(at + 1));
+  const bool none = at == first || (*first == '0' && at - first > 1) || (at != last && *at == '.' && !digit_at(at + 1));
   return none ? nullptr : at;
 }
 

@@ -16,13 +16,6 @@ namespace smd::text {
 /// Returns true only if it is certain that of so many names none is repeated; false also if many have the same hash.
 template <class NameOf>
 [[nodiscard]] bool each_name_once(std::uint32_t count, const NameOf& name_of) {
-  std::uint32_t ascending = 1;
-  while (ascending < count && name_of(ascending - 1) < name_of(ascending)) {
-    ++ascending;
-  }
-  if (ascending >= count) {
-    return true;
-  }
   constexpr std::size_t most_steps = 64;
   struct Slot {
     std::uint32_t index = UINT32_MAX;

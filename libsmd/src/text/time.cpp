@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/time.hpp"
 
+#include "text/ascii.hpp"
 #include "text/number.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace {
 /// Returns whether a text has a form, in which 0 stands for a digit and T for what separates a date from a time of day.
 bool has_form(std::string_view text, std::string_view form) noexcept {
   return std::equal(text.begin(), text.end(), form.begin(), form.end(), [](char c, char wanted) {
-    return wanted == '0' ? c >= '0' && c <= '9' : wanted == 'T' ? c == 'T' || c == 't' || c == ' ' : c == wanted;
+    return wanted == '0' ? is_digit(c) : wanted == 'T' ? c == 'T' || c == 't' || c == ' ' : c == wanted;
   });
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace smd::text {
 
@@ -11,6 +13,19 @@ namespace smd::text {
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
   text.remove_suffix(text.size() - std::min(text.find_last_not_of(blanks) + 1, text.size()));
   return text;
+}
+
+/// Returns the parts between commas, trimmed; without empty ones.
+[[nodiscard]] inline std::vector<std::string> list_items(std::string_view text, std::string_view blanks = " \t\r\n") {
+  std::vector<std::string> items;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    if (const std::string_view item = trimmed(text.substr(at, end - at), blanks); !item.empty()) {
+      items.emplace_back(item);
+    }
+    at = end + 1;
+  }
+  return items;
 }
 
 }  // namespace smd::text

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/words.hpp"
 
+#include "text/ascii.hpp"
 #include "text/escape.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace smd::text {
@@ -11,10 +11,6 @@ namespace smd::text {
 namespace {
 
 constexpr std::string_view separators = "/_-. \t\r\n\v\f";
-
-constexpr bool is_upper(char c) noexcept { return c >= 'A' && c <= 'Z'; }
-constexpr bool is_lower(char c) noexcept { return c >= 'a' && c <= 'z'; }
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 /// Returns whether a word begins at `at` by camel case: `valLoss` at its `L`, `L2Norm` at its `N`, `HTTPError` at its
 /// `E`.
@@ -51,7 +47,7 @@ std::vector<std::string> split_words(std::string_view name) {
       words.emplace_back();
       inside = true;
     }
-    words.back().push_back(is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c);
+    words.back().push_back(to_lower(c));
   }
   return words;
 }
@@ -69,13 +65,12 @@ std::string counted(std::size_t number, std::string_view noun) {
   return std::to_string(number) + " " + std::string(noun) + (number == 1 ? "" : "s");
 }
 
+std::string counted(std::size_t number, std::string_view noun, std::string_view is, std::string_view are) {
+  return counted(number, noun).append(" ").append(number == 1 ? is : are);
+}
+
 std::string first_names(const std::vector<std::string_view>& names) {
-  constexpr std::size_t shown = 3;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), shown); ++i) {
-    text += (i == 0 ? "" : ", ") + detail::printable(names[i]);
-  }
-  return names.size() > shown ? text + " and " + std::to_string(names.size() - shown) + " more" : text;
+  return listed(names, 3, [](std::string_view name) { return detail::printable(name); });
 }
 
 }  // namespace smd::text

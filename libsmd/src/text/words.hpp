@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,8 +40,25 @@ template <class Items, class Function>
   return all;
 }
 
+/// Returns at most so many items: `a, b and 3 more`.
+template <class Items, class Function = std::identity>
+[[nodiscard]] std::string listed(const Items& items, std::size_t most, Function&& text = {}) {
+  const std::span all(items);
+  const std::string first = joined(all.first(std::min(all.size(), most)), ", ", text);
+  return all.size() > most ? first + " and " + std::to_string(all.size() - most) + " more" : first;
+}
+
+/// Appends a part to a list with a separator between; an empty part is left out.
+inline void append_part(std::string& list, std::string_view part, std::string_view separator = ", ") {
+  list += list.empty() || part.empty() ? std::string_view() : separator;
+  list += part;
+}
+
 /// Returns `1 step`, `3 steps`: a number and the plural of a noun that takes an s.
 [[nodiscard]] std::string counted(std::size_t number, std::string_view noun);
+
+/// Returns `1 step is`, `3 steps are`: with the verb that follows.
+[[nodiscard]] std::string counted(std::size_t number, std::string_view noun, std::string_view is, std::string_view are);
 
 /// Returns the first three names, escaped: `a, b, c and 2 more`.
 [[nodiscard]] std::string first_names(const std::vector<std::string_view>& names);

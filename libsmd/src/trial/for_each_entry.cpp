@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 
+#include "text/mapped.hpp"
 #include "trial/trial_state.hpp"
 
 namespace smd {
@@ -24,33 +24,6 @@ struct Found {
   std::uint32_t rank = 0;  ///< Position of the tensor in byte order.
   std::uint32_t row = 0;   ///< Position of the row in the step: by worker; the last of a worker counts.
   std::uint32_t tensor = 0;
-};
-
-/// Sorts by rank, stably.
-class ByRank {
- public:
-  /// @param ranks the number of ranks.
-  void sort(std::vector<Found>& found, std::size_t ranks) {
-    const auto before = [](const Found& a, const Found& b) { return a.rank < b.rank; };
-    if (ranks > 4 * found.size()) {
-      std::ranges::stable_sort(found, before);
-      return;
-    }
-    starts_.assign(ranks + 1, 0);
-    for (const Found& one : found) {
-      ++starts_[one.rank + 1];
-    }
-    std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
-    sorted_.resize(found.size());
-    for (const Found& one : found) {
-      sorted_[starts_[one.rank]++] = one;
-    }
-    found.swap(sorted_);
-  }
-
- private:
-  std::vector<std::size_t> starts_;
-  std::vector<Found> sorted_;
 };
 
 /// The tensors that a query asks for. A few tensors are searched for in each list, so that querying all tensors one by
@@ -202,13 +175,14 @@ class EntryWalk {
   }
 
   [[nodiscard]] bool wants(const StepRow& row) const {
-    if (!query_.first_worker_only && !arrived(row)) {  // else the first worker may be one that came before
+    // An earlier row may be that of a step's first worker.
+    if (!query_.first_worker_only && !arrived(row)) {
       return false;
     }
     if (query_.mode && *query_.mode != Mode::global && row.mode != *query_.mode) {
       return false;
     }
-    return query_.workers.empty() || std::ranges::find(query_.workers, snapshot_.worker(row)) != query_.workers.end();
+    return query_.workers.empty() || detail::contains(query_.workers, snapshot_.worker(row));
   }
 
   void update(RowInCommon& common, const StepRow& row) const {
@@ -235,7 +209,7 @@ class EntryWalk {
   }
 
   bool visit_found(std::span<const StepRow> rows) {
-    by_rank_.sort(found_, catalog_.tensors().size());
+    std::ranges::stable_sort(found_, {}, &Found::rank);
     // Whether the next one is of the same tensor, or worker.
     const auto same_tensor = [&](std::size_t i) {
       return i + 1 < found_.size() && found_[i + 1].tensor == found_[i].tensor;
@@ -278,7 +252,6 @@ class EntryWalk {
   const Visit& visit_;
   const WantedTensors wanted_;
   std::vector<Found> found_;
-  ByRank by_rank_;
   std::vector<RowInCommon> common_;  // by the row's position in the step
   TensorEntry entry_;                // reused, so that its texts are not allocated again
 };

@@ -4,6 +4,7 @@
 #include "layout/kinds/kinds.hpp"
 #include "storage/s3_module.hpp"
 #include "text/escape.hpp"
+#include "text/path.hpp"
 #include "text/words.hpp"
 #include "types/refuse.hpp"
 #include "wire/first_bytes.hpp"
@@ -43,8 +44,7 @@ std::string last_part(std::string_view path) {
   if (end == std::string_view::npos) {
     return std::string(path);
   }
-  const std::string_view whole = path.substr(0, end + 1);
-  return std::string(whole.substr(whole.rfind('/') + 1));
+  return std::string(text::leaf_of(path.substr(0, end + 1)));
 }
 
 TrialPath::TrialPath(std::string_view path) : path_(path) {
@@ -114,7 +114,7 @@ std::optional<std::string> trial_around(const TrialPath& where, std::string_view
     // The look around a trial must not cost more than the trial: thousands of runs lie side by side.
     FolderWalk walk(**storage, TrialPath(inner.string()).name(),
                     {.names_of_one = kind.empty() ? storage::all_names : 1'000});
-    // Of that layout alone: to ask for others could mean to look into each of very many folders.
+    // Tries only that layout: others could need a look into each of very many folders.
     const Recognised around = walk.next() ? layout::recognise(walk, kind) : Recognised();
     if (around.kind != nullptr && (!kind.empty() || !around.held.own_folders.empty()) && around.held.reads(below)) {
       return inner.string();
@@ -126,10 +126,8 @@ std::optional<std::string> trial_around(const TrialPath& where, std::string_view
 /// Returns a message such as `holds 12 runs: exp1, exp2 …`, with advice. `at_least`: there may be more.
 std::string say_several(const std::string& path, std::span<const std::string> runs, bool at_least) {
   constexpr std::size_t shown = 3;
-  std::string names;
-  for (std::size_t i = 0; i < std::min(shown, runs.size()); ++i) {
-    names += (i == 0 ? "" : ", ") + printable(runs[i]);
-  }
+  const std::string names = text::joined(runs.first(std::min(shown, runs.size())), ", ",
+                                         [](const std::string& run) { return printable(run); });
   return in_quotes(path) + " holds " + (at_least ? "at least " : "") + std::to_string(runs.size()) +
          (runs.size() == 1 ? " run: " : " runs: ") + names + (runs.size() > shown ? " …" : "") +
          "; name one, or all of them with `smd-ls --find " + printable(path) + "`";
@@ -165,11 +163,8 @@ std::string what_lies_in(storage::Storage& storage) {
       }
     }
     if (walk.path().empty()) {
-      const std::size_t count = walk.entries().size();
-      for (std::size_t i = 0; i < std::min(most_names, count); ++i) {
-        names += (i == 0 ? "" : ", ") + in_quotes(walk.entries()[i].name);
-      }
-      names += count > most_names ? " and " + std::to_string(count - most_names) + " more" : "";
+      names = text::listed(walk.entries(), most_names,
+                           [](const storage::DirEntry& entry) { return in_quotes(entry.name); });
     }
     walk.enter_all();
   }
@@ -273,7 +268,7 @@ class Opener {
     trial_.layout = open_as(*found.kind, {where_.name(), {}, {}});
     for (const auto& [kind, held] : found.left_out) {
       remark(trial_, in_quotes(where_.path()) + " also holds " + std::string(kind->contents) +
-                         (held.example.empty() ? "" : " ('" + printable(held.example) + "')") +
+                         (held.example.empty() ? "" : " (" + in_quotes(held.example) + ")") +
                          ", which are left out; `--layout " + std::string(kind->traits.name) + "` reads them");
     }
     note_others(found.held);
@@ -297,7 +292,7 @@ class Opener {
   }
   [[nodiscard]] std::unique_ptr<layout::Layout> open_as(const LayoutKind& kind, layout::Opening what) {
     if (!options_.step_name.empty() && !kind.takes_step_name) {
-      remark(trial_, "the name of a step ('" + printable(options_.step_name) + "') means nothing in the layout " +
+      remark(trial_, "the name of a step (" + in_quotes(options_.step_name) + ") means nothing in the layout " +
                          std::string(kind.traits.name));
     }
     what.step_name = options_.step_name;
@@ -422,8 +417,8 @@ class Opener {
     }
     if (others.size() > most_named) {
       remark(trial_,
-             std::to_string(others.size() - most_named) + " more trials below '" + printable(where_.path()) +
-                 "' are left out; `smd-ls --find " + printable(where_.path()) + "` lists them",
+             std::to_string(others.size() - most_named) + " more trials below " + in_quotes(where_.path()) +
+                 " are left out; `smd-ls --find " + printable(where_.path()) + "` lists them",
              ProblemKind::other_trial);
     }
   }
@@ -446,6 +441,15 @@ OpenedTrial open_trial(const std::string& path, const TrialOptions& options, con
 
 namespace smd {
 
+namespace {
+
+/// Returns whether nothing is there, or only the beginning of a trial.
+bool says_none_yet(const ReadError& error) {
+  return error.problem.kind == ProblemKind::not_found || error.problem.kind == ProblemKind::not_yet;
+}
+
+}  // namespace
+
 std::optional<FoundTrial> find_trial(const std::string& path, const TrialOptions& options) {
   try {
     const detail::trial::OpenedTrial trial = detail::trial::open_trial(path, options, {});
@@ -455,7 +459,7 @@ std::optional<FoundTrial> find_trial(const std::string& path, const TrialOptions
       throw;
     }
   } catch (const ReadError& error) {
-    if (error.problem.kind != ProblemKind::not_found && error.problem.kind != ProblemKind::not_yet) {
+    if (!says_none_yet(error)) {
       throw;
     }
   }
@@ -466,7 +470,7 @@ bool is_trial(const std::string& path, const TrialOptions& options) {
   try {
     return detail::trial::Opener(path, options, {}).is_trial();
   } catch (const ReadError& error) {
-    if (error.problem.kind != ProblemKind::not_found && error.problem.kind != ProblemKind::not_yet) {
+    if (!says_none_yet(error)) {
       throw;
     }
     return false;

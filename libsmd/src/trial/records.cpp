@@ -182,7 +182,7 @@ Problem Records::explain(Problem problem, const Place& place, const Snapshot& sn
   if (problem.kind == ProblemKind::damaged && !problem.offset) {
     // The file could not even be opened: its name is at fault, which an index file contains.
     if (const layout::StepRow* const row = row_naming(*place.file, snapshot)) {
-      problem.text = "its event file '" + printable(*place.file) + "' is refused: " + problem.text;
+      problem.text = "its event file " + in_quotes(*place.file) + " is refused: " + problem.text;
       problem.file = snapshot.listing->path(row->file);
     }
     return problem;

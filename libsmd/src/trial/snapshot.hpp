@@ -3,8 +3,8 @@
 
 #include "base/sorted_chunks.hpp"
 #include "layout/layout.hpp"
+#include "text/mapped.hpp"
 #include "text/pattern.hpp"
-#include "text/sort_each_once.hpp"
 #include "trial/catalog.hpp"
 
 #include <smd/limits.hpp>
@@ -181,11 +181,12 @@ struct Snapshot {
   std::optional<std::int64_t> all_wrote;  ///< The largest step that `all_wrote_by` workers wrote.
   std::size_t all_wrote_by = 0;
   SortedChunks<std::int64_t> waiting;   ///< Listed steps after `all_wrote`, except those whose files list nothing.
-  std::vector<std::int64_t> undecided;  ///< Those of them with files of enough workers, out of range or unreadable.
+  std::vector<std::int64_t> undecided;  ///< Those of `waiting` with files of enough workers, some of them unread.
   std::optional<std::int64_t> passed;   ///< Steps up to here count as complete while the job runs.
   std::optional<std::int64_t> last_complete;  ///< As `passed`; once the job has ended, the largest step.
   std::uint64_t generation = 0;               ///< `Storage::generation` when the snapshot was made.
-  bool ended = false;                         ///< The job has ended.
+  bool ended = false;                         ///< The job has ended, or the trial is read as if it had.
+  bool may_grow = false;                      ///< It is only read as if it had.
   bool settled = false;                       ///< Nothing came for a while after the end, so nothing more will.
   /// When to look again even if nothing changes: to settle an end, or give up a half-written file.
   std::optional<std::chrono::steady_clock::time_point> due;
@@ -233,7 +234,8 @@ struct Snapshot {
   }
   /// Returns the global steps that claim a mode step, ascending; for mode `global` the step itself, if it is known.
   [[nodiscard]] std::vector<std::int64_t> global_steps(Mode mode, std::int64_t number) const;
-  [[nodiscard]] StepState state(StepKey key) const { return state(key, ended); }
+  [[nodiscard]] bool over() const noexcept { return ended && !may_grow; }
+  [[nodiscard]] StepState state(StepKey key) const { return state(key, over()); }
   [[nodiscard]] StepState state(StepKey key, bool over) const;
   /// Returns whether there is a later step of the same mode.
   [[nodiscard]] bool goes_beyond(StepKey key) const;

@@ -4,6 +4,7 @@
 #include "text/escape.hpp"
 #include "text/mapped.hpp"
 #include "text/nearest.hpp"
+#include "text/words.hpp"
 #include "trial/trial_state.hpp"
 #include "types/refuse.hpp"
 
@@ -63,7 +64,7 @@ struct Tensor::Impl::Query {
   [[nodiscard]] const StepRow& row(StepKey step, const std::optional<std::string>& worker, const Has& has) const {
     const Rows all = rows_at(*snapshot, step);
     if (all.empty()) {
-      detail::trial::throw_unavailable(step, detail::trial::unavailable_tag(*snapshot, step, snapshot->ended));
+      detail::trial::throw_unavailable(step, detail::trial::unavailable_tag(*snapshot, step, snapshot->over()));
     }
     const Rows rows = rows_with(*snapshot, all, id);
     if (rows.empty()) {
@@ -81,7 +82,7 @@ struct Tensor::Impl::Query {
         return *candidate;
       }
       writers.emplace_back(writer);
-      list += (list.empty() ? "" : ", ") + detail::printable(writer);
+      text::append_part(list, detail::printable(writer));
     }
     throw InvalidWorker("worker " + detail::in_quotes(*worker) + " did not save " + detail::in_quotes(name) + " at " +
                             detail::trial::describe(step) + "; these did: " + list,
@@ -234,12 +235,9 @@ struct Tensor::Impl::Query {
     if (entry->shape) {
       saved.emplace_back("shape");
     }
-    std::string list;
-    for (const std::string& item : saved) {
-      list += (list.empty() ? "; saved instead: " : ", ") + detail::printable(item);
-    }
+    const std::string list = text::joined(saved, ", ", [](const auto& item) { return detail::printable(item); });
     throw TensorUnavailableForStep("no " + std::string(what) + " of " + detail::in_quotes(name) + " was saved at " +
-                                       detail::trial::describe(step) + list,
+                                       detail::trial::describe(step) + (list.empty() ? "" : "; saved instead: " + list),
                                    name, step, std::move(saved));
   }
 };
@@ -253,12 +251,10 @@ Tensor Trial::tensor(std::string_view name) const {
       names.push_back(tensors[id]);
     }
     std::vector<std::string> nearest = detail::nearest(name, names);
-    std::string hint;
-    for (const std::string& other : nearest) {
-      hint += (hint.empty() ? "; did you mean '" : "', '") + detail::printable(other);
-    }
-    throw TensorUnavailable(detail::in_quotes(name) + " was not saved" + (hint.empty() ? "" : hint + "'?"),
-                            std::string(name), std::move(nearest));
+    const std::string others = text::joined(nearest, ", ", detail::in_quotes);
+    throw TensorUnavailable(
+        detail::in_quotes(name) + " was not saved" + (others.empty() ? "" : "; did you mean " + others + "?"),
+        std::string(name), std::move(nearest));
   }
   return Tensor(std::make_shared<const Tensor::Impl>(Tensor::Impl{impl_, std::string(name)}));
 }

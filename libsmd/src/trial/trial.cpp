@@ -4,7 +4,6 @@
 
 #include <smd/trial.hpp>
 
-#include <algorithm>
 #include <set>
 
 namespace smd {
@@ -331,7 +330,7 @@ Hyperparameters Trial::hyperparameters() const {
   return snapshot->listing->extras ? snapshot->listing->extras->hyperparameters : Hyperparameters();
 }
 
-bool Trial::ended() const { return impl_->snapshot()->ended; }
+bool Trial::ended() const { return impl_->snapshot()->over(); }
 
 std::vector<GlobalStep> Trial::listed_steps() const {
   std::vector<GlobalStep> steps;

@@ -25,14 +25,7 @@ struct __attribute__((visibility("hidden"))) TrialSnapshot::Impl {
 
   [[nodiscard]] const detail::trial::Catalog& catalog() const noexcept { return snapshot->catalog; }
   [[nodiscard]] SnapshotStep public_step(const Step& step) const noexcept {
-    SnapshotStep made;
-    made.step_ = GlobalStep(step.number);
-    made.mode_ = step.mode;
-    made.mode_step_ = ModeStep(step.mode_step);
-    made.complete_ = snapshot->complete(step.number);
-    made.first_row_ = step.first_row.get();
-    made.rows_ = step.rows;
-    return made;
+    return {GlobalStep(step.number), step.mode, ModeStep(step.mode_step), snapshot->complete(step.number)};
   }
 };
 
@@ -93,15 +86,15 @@ std::string TrialSnapshot::incomplete_text(const std::function<bool(const Snapsh
   const Snapshot& snapshot = *impl_->snapshot;
   const auto& last = snapshot.last_complete;
   std::vector<SnapshotStep> steps = this->steps(last ? std::optional(GlobalStep(*last)) : std::nullopt);
-  std::erase_if(steps, [&](const SnapshotStep& step) { return step.complete() || !counts(step); });
+  std::erase_if(steps, [&](const SnapshotStep& step) { return step.complete || !counts(step); });
   // A later look may find the newest step complete; after a while it hides what a dying job wrote last.
   constexpr auto patience = std::chrono::minutes(10);
   const auto is_new = [&](const detail::layout::StepRow& row) {
     const auto written = impl_->trial->storage().written_at(snapshot.listing->path(row.file));
     return !written || std::chrono::system_clock::now() - *written < patience;
   };
-  if (steps.empty() || (steps.size() == 1 &&
-                        std::ranges::any_of(snapshot.rows_of(*snapshot.find(steps.front().step().value)), is_new))) {
+  if (steps.empty() ||
+      (steps.size() == 1 && std::ranges::any_of(snapshot.rows_of(*snapshot.find(steps.front().step.value)), is_new))) {
     return {};
   }
   std::map<std::string_view, std::set<GlobalStep>> written;  // which of the steps, by worker
@@ -111,8 +104,8 @@ std::string TrialSnapshot::incomplete_text(const std::function<bool(const Snapsh
   snapshot.for_each_sequence(
       [&](const detail::layout::RowSequence& sequence) { written.try_emplace(snapshot.worker(sequence.row)); });
   for (const SnapshotStep& step : steps) {
-    for (const SavedRow row : rows(step)) {
-      written[worker(row.worker())].insert(step.step());
+    for (const SavedRow row : rows(step.step)) {
+      written[worker(row.worker())].insert(step.step);
     }
   }
   std::vector<std::string_view> missing;
@@ -131,7 +124,7 @@ std::string TrialSnapshot::incomplete_text(const std::function<bool(const Snapsh
   } else if (written.size() < needed) {  // the names of workers that never wrote anything are unknown
     why = "only " + std::to_string(written.size()) + " of " + std::to_string(needed) + " workers have written anything";
   }
-  const auto number = [](const SnapshotStep& step) { return std::to_string(step.step().value); };
+  const auto number = [](const SnapshotStep& step) { return std::to_string(step.step.value); };
   return (steps.size() == 1 ? "step " + number(steps.front()) + " is"
                             : "steps " + number(steps.front()) + " to " + number(steps.back()) + " are") +
          " not complete (" + why + ")";
@@ -175,7 +168,7 @@ std::optional<SnapshotStep> TrialSnapshot::find_step(GlobalStep step) const noex
 StepState TrialSnapshot::state(StepKey step) const { return impl_->snapshot->state(step); }
 
 std::string_view TrialSnapshot::unavailable_tag(StepKey step) const {
-  return detail::trial::unavailable_tag(*impl_->snapshot, step, impl_->snapshot->ended);
+  return detail::trial::unavailable_tag(*impl_->snapshot, step, impl_->snapshot->over());
 }
 
 void TrialSnapshot::require(StepKey step) const {
@@ -184,7 +177,7 @@ void TrialSnapshot::require(StepKey step) const {
   }
 }
 
-bool TrialSnapshot::ended() const noexcept { return impl_->snapshot->ended; }
+bool TrialSnapshot::ended() const noexcept { return impl_->snapshot->over(); }
 std::size_t TrialSnapshot::listed_files() const noexcept {
   const Snapshot& snapshot = *impl_->snapshot;
   return snapshot.listing->named ? snapshot.listing->named->files.size()
@@ -216,8 +209,10 @@ std::vector<IndexProblem> TrialSnapshot::index_problems() const {
   return problems;
 }
 
-std::vector<SavedRow> TrialSnapshot::rows(const SnapshotStep& step) const {
-  return detail::mapped(std::span(step.first_row_, step.rows_), [](const StepRow& row) { return SavedRow(row); });
+std::vector<SavedRow> TrialSnapshot::rows(GlobalStep step) const {
+  const Step* const found = impl_->snapshot->find(step.value);
+  return detail::mapped(found == nullptr ? std::span<const StepRow>() : impl_->snapshot->rows_of(*found),
+                        [](const StepRow& row) { return SavedRow(row); });
 }
 
 std::span<const SavedItem> TrialSnapshot::items(SavedRow row) const noexcept {

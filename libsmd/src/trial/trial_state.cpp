@@ -2,13 +2,14 @@
 #include "trial/trial_state.hpp"
 
 #include "base/parallel.hpp"
+#include "text/environment.hpp"
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
 #include "text/number.hpp"
 
 #include <smd/error.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <new>
 
@@ -31,8 +32,8 @@ TrialOptions limited(TrialOptions options, const std::shared_ptr<LookLimit>& lim
 /// Returns the number that an environment variable holds. Nullopt if it holds anything else.
 template <class Number>
 std::optional<Number> number_from_environment(const char* name) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? std::nullopt : text::parsed<Number>(text);
+  const auto value = text::environment(name);
+  return value ? text::parsed<Number>(*value) : std::nullopt;
 }
 
 /// Returns the steps whose completeness may have changed.
@@ -85,7 +86,7 @@ HoldStill::~HoldStill() { held_still = before_; }
 
 bool HoldStill::holds(const TrialState& state) noexcept {
   for (const HoldStill* guard = held_still; guard != nullptr; guard = guard->before_) {
-    if (std::ranges::find(guard->states_, &state) != guard->states_.end()) {
+    if (contains(guard->states_, &state)) {
       return true;
     }
   }
@@ -127,17 +128,17 @@ std::shared_ptr<const Snapshot> TrialState::snapshot_or_last() {
   } catch (const IndexReaderException& error) {
     notice(error.problem);
   } catch (const MissingCollectionFiles& error) {
-    notice({ProblemKind::not_found, {}, {}, error.what()});
+    notice(make_problem(ProblemKind::not_found, error.what()));
   }
   return current();
 }
 
-void TrialState::refresh() {
+void TrialState::refresh(bool awaited) {
   const auto wanting = [](const auto& failure) { return failure.problem.kind != ProblemKind::note; };
   if (const auto before = current(); before && before->settled && std::ranges::none_of(before->failures, wanting)) {
     return;  // nothing more will be written
   }
-  make_snapshot();
+  make_snapshot(awaited);
 }
 
 std::shared_ptr<const Snapshot> TrialState::look() {
@@ -181,7 +182,7 @@ std::shared_ptr<const Snapshot> TrialState::look_once() {
   };
   require_there();
   try {
-    refresh();
+    refresh(true);
   } catch (const MissingCollectionFiles&) {
     require_there();
     throw ReadError({ProblemKind::not_found, path(), {}, "its collections were removed while it was followed"});
@@ -209,10 +210,10 @@ void TrialState::load_range(const StepRange& range) {
   make_snapshot();
 }
 
-void TrialState::make_snapshot() {
+void TrialState::make_snapshot(bool awaited) {
   const Time now = clock().now();
   const std::lock_guard making(making_);
-  std::shared_ptr<const Snapshot> next = next_snapshot(now, current());
+  std::shared_ptr<const Snapshot> next = next_snapshot(now, current(), awaited);
   records_.forget_again();
   const std::lock_guard lock(mutex_);
   latest_ = std::move(next);
@@ -235,7 +236,7 @@ void TrialState::require_not_stopped() const {
   }
 }
 
-layout::Found TrialState::find_news(Time now, const Snapshot* before, bool everything) {
+layout::Found TrialState::find_news(Time now, const Snapshot* before, bool everything, bool as_it_stands) {
   const std::function<bool()> own = storage().remote() ? options_.remote.stop : unless_short(options_.remote.stop);
   const std::function<bool()> stop = [&] {
     stopped_ = stopped_ || (own && own());
@@ -246,7 +247,7 @@ layout::Found TrialState::find_news(Time now, const Snapshot* before, bool every
                                     .ranges_changed = ranges_changed_,
                                     .everything = everything,
                                     .incomplete_steps = window_,
-                                    .as_it_stands = options_.as_it_stands,
+                                    .as_it_stands = as_it_stands,
                                     .half_written = limits_.half_written,
                                     .now = now,
                                     .jobs = jobs(),
@@ -358,7 +359,7 @@ void TrialState::take(Snapshot& snapshot, layout::Found&& found, bool first) {
 
 /// Sets whether the snapshot is settled, and otherwise when to look again.
 void TrialState::settle(Snapshot& snapshot, bool news, Time now) {
-  if (!snapshot.ended) {
+  if (!snapshot.over()) {
     quiet_since_.reset();
     return;
   }
@@ -373,7 +374,8 @@ void TrialState::settle(Snapshot& snapshot, bool news, Time now) {
   }
 }
 
-std::shared_ptr<Snapshot> TrialState::next_snapshot(Time now, std::shared_ptr<const Snapshot> before) try {
+std::shared_ptr<Snapshot> TrialState::next_snapshot(Time now, std::shared_ptr<const Snapshot> before,
+                                                    bool awaited) try {
   const std::uint64_t generation = storage().generation();
   if (before && before->generation != generation) {
     before = nullptr;  // another directory took the trial's place
@@ -381,9 +383,23 @@ std::shared_ptr<Snapshot> TrialState::next_snapshot(Time now, std::shared_ptr<co
   }
   // If steps are not known by names, a further range needs all rows. So do superseded values: the snapshot before does
   // not have the others.
-  const bool everything =
-      before && (ranges_changed_ || options_.superseded != Superseded::left_out) && !before->listing->named;
-  layout::Found found = find_news(now, before.get(), everything);
+  const bool unnamed = before && !before->listing->named;
+  layout::Found found;
+  // A caller that waits expects the trial to grow; for others, a look like the last one shows whether it did. What says
+  // that it has ended stays as it is.
+  bool grows =
+      as_it_stands_ && options_.until_it_grows && (unnamed ? !before->listing->ended : awaited && before == nullptr);
+  const bool asks = grows && !awaited;
+  if (asks) {
+    found = find_news(now, before.get(), false, true);
+    grows = found.afresh || found.news;
+  }
+  // A trial that grows is read again: part of what was read as it stood may have been half written.
+  const bool everything = grows || (unnamed && (ranges_changed_ || options_.superseded != Superseded::left_out));
+  const bool as_it_stands = as_it_stands_ && !grows;
+  if (!asks || everything) {
+    found = find_news(now, before.get(), everything, as_it_stands);
+  }
   if (everything) {
     found.afresh = true;
   }
@@ -403,7 +419,8 @@ std::shared_ptr<Snapshot> TrialState::next_snapshot(Time now, std::shared_ptr<co
   next->generation = generation;
   next->listing = found.listing;
   next->collections = found.collections;
-  next->ended = found.listing->ended || (options_.as_it_stands && !traits().marks_steps);
+  next->ended = found.listing->ended || (as_it_stands && !traits().marks_steps);
+  next->may_grow = as_it_stands && options_.until_it_grows && !found.listing->ended;
   next->several_count = options_.superseded != Superseded::left_out;
   next->settled = false;
   next->due = found.due;
@@ -413,7 +430,7 @@ std::shared_ptr<Snapshot> TrialState::next_snapshot(Time now, std::shared_ptr<co
   const bool news = found.news;
   const bool afresh = before == nullptr || ranges_changed_ || found.afresh;
   std::vector<std::int64_t> touched = touched_steps(found, before != nullptr);
-  take(*next, std::move(found), before == nullptr);
+  take(*next, std::move(found), before == nullptr || grows);
   find_last_complete(*next, afresh ? std::nullopt : std::optional(std::move(touched)), window_,
                      [&](std::span<const layout::StepPart> files) {
                        return layout().load(storage(), *next->listing, files, storage().remote() ? jobs() : 1);
@@ -428,6 +445,7 @@ std::shared_ptr<Snapshot> TrialState::next_snapshot(Time now, std::shared_ptr<co
     }
   }
   ranges_changed_ = false;
+  as_it_stands_ = as_it_stands;
   return next;
 } catch (const std::bad_alloc&) {
   throw ReadError({ProblemKind::io, std::string(layout().folders().front()), {}, "memory ran out"});
@@ -435,8 +453,7 @@ std::shared_ptr<Snapshot> TrialState::next_snapshot(Time now, std::shared_ptr<co
 
 void TrialState::throw_missing_collections() const {
   const bool ended = layout().ended(storage());
-  throw MissingCollectionFiles("'" + printable(storage().root()) + "' has no collection files " +
-                                   what_lies_in(storage()) +
+  throw MissingCollectionFiles(in_quotes(storage().root()) + " has no collection files " + what_lies_in(storage()) +
                                    (ended ? "; the job has ended: nothing was saved, check the hook configuration"
                                           : "; wait for them with smd-wait, or check the path"),
                                storage().root(), ended);

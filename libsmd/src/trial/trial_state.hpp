@@ -146,8 +146,8 @@ class TrialState {
   /// As `snapshot`, for queries that never throw: if refreshing fails, notices the problem and returns the last
   /// snapshot.
   [[nodiscard]] std::shared_ptr<const Snapshot> snapshot_or_last();
-  /// Lists the trial, reads what is new in range, and makes the latest snapshot.
-  void refresh();
+  /// Lists the trial, reads what is new in range, and makes the latest snapshot. `awaited`: the caller waits for more.
+  void refresh(bool awaited = false);
   /// Adds a range to read, and makes the latest snapshot.
   void load_range(const StepRange& range);
 
@@ -176,11 +176,11 @@ class TrialState {
 
   /// Makes the snapshot after the latest, which then is the latest. @throws ReadError, MissingCollectionFiles, and
   /// IndexReaderException if the options are strict; then nothing has changed.
-  void make_snapshot();
+  void make_snapshot(bool awaited = false);
   [[nodiscard]] std::shared_ptr<const Snapshot> look_once();
   // For the thread that makes a snapshot:
-  [[nodiscard]] std::shared_ptr<Snapshot> next_snapshot(Time now, std::shared_ptr<const Snapshot> before);
-  [[nodiscard]] layout::Found find_news(Time now, const Snapshot* before, bool everything);
+  [[nodiscard]] std::shared_ptr<Snapshot> next_snapshot(Time now, std::shared_ptr<const Snapshot> before, bool awaited);
+  [[nodiscard]] layout::Found find_news(Time now, const Snapshot* before, bool everything, bool as_it_stands);
   template <class ForEachRow>
   std::vector<layout::StepRow> rows_in_range(const ForEachRow& for_each_row, Snapshot& snapshot);
   void take(Snapshot& snapshot, layout::Found&& found, bool first);
@@ -204,8 +204,9 @@ class TrialState {
   // Guarded by `making_`:
   std::vector<StepRange> ranges_{options_.range_steps};
   bool ranges_changed_ = false;
-  std::atomic<bool> stopped_ = false;  // the look
-  std::optional<Time> quiet_since_;    // since when the job has ended and nothing new came
+  bool as_it_stands_ = options_.as_it_stands;  // false once `until_it_grows` has ended it
+  std::atomic<bool> stopped_ = false;          // the look
+  std::optional<Time> quiet_since_;            // since when the job has ended and nothing new came
 
   mutable std::mutex noticed_mutex_;
   ProblemList noticed_{limits::problems_per_trial};  // by queries; guarded by noticed_mutex_, like its texts

@@ -81,22 +81,22 @@ class Waiter {
   }
 
   [[nodiscard]] bool stopped() const noexcept { return options_.stop.stop_requested(); }
-  [[nodiscard]] bool passed() const noexcept { return options_.deadline && clock_.now() >= *options_.deadline; }
 
   /// Returns why the wait ends now. Nullopt if it goes on.
   [[nodiscard]] std::optional<WaitOutcome> over() const noexcept {
-    if (stopped()) {
-      return WaitOutcome::stopped;
-    }
-    if (passed()) {
+    return stopped() ? std::optional(WaitOutcome::stopped) : out_of_time();
+  }
+  /// Returns which limit of time has passed. Nullopt if none has.
+  [[nodiscard]] std::optional<WaitOutcome> out_of_time() const noexcept {
+    const Time now = clock_.now();
+    if (options_.deadline && now >= *options_.deadline) {
       return WaitOutcome::timed_out;
     }
-    return idle() ? std::optional(WaitOutcome::idle) : std::nullopt;
+    return options_.idle && now - quiet_since_ >= *options_.idle ? std::optional(WaitOutcome::idle) : std::nullopt;
   }
 
   /// Restarts `WaitOptions::idle`.
   void saw_step() noexcept { quiet_since_ = clock_.now(); }
-  [[nodiscard]] bool idle() const noexcept { return options_.idle && clock_.now() - quiet_since_ >= *options_.idle; }
   [[nodiscard]] std::chrono::milliseconds interval() const noexcept { return interval_; }
   /// @pre The trial is watched.
   [[nodiscard]] std::string method() const { return watch_->method(); }
@@ -136,13 +136,8 @@ class Waiter {
 
   void watch(std::unique_ptr<storage::Watch> watch) {
     watch_ = std::move(watch);
-    wake_.emplace(options_.stop, Wake{watch_.get()});
+    wake_.emplace(options_.stop, [to = watch_.get()] { to->wake(); });
   }
-
-  struct Wake {
-    storage::Watch* watch;
-    void operator()() const noexcept { watch->wake(); }
-  };
 
   const Clock& clock_;
   WaitOptions options_;
@@ -152,7 +147,7 @@ class Waiter {
   std::optional<Time> last_look_;  // remote: before the deadline, to leave time for the response
   TrialState* state_ = nullptr;    // to be watched from the first pause on
   std::unique_ptr<storage::Watch> watch_;
-  std::optional<std::stop_callback<Wake>> wake_;
+  std::optional<std::stop_callback<std::function<void()>>> wake_;
 };
 
 }  // namespace
@@ -240,10 +235,6 @@ WaitOutcome Trial::wait_until(const std::function<bool()>& condition, const Wait
     const HoldStill still(*impl_);
     return condition();
   });
-}
-
-std::string Trial::watch_method() const {
-  return watch_of(impl_->storage(), impl_->storage().default_interval(), impl_->layout().watched())->method();
 }
 
 namespace {
@@ -371,7 +362,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
           if (over() && !held) {
             return {.outcome = WaitOutcome::ended};
           }
-          if (const std::optional<WaitOutcome> up = out_of_time()) {
+          if (const std::optional<WaitOutcome> up = waiter.out_of_time()) {
             if (!hurry()) {
               return {.outcome = *up};
             }
@@ -397,7 +388,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
           return FollowEvent{.outcome = WaitOutcome::ended};
         }
       }
-      if (looked && (held || !unconfirmed()) && !(out_of_time() && hurry())) {
+      if (looked && (held || !unconfirmed()) && !(waiter.out_of_time() && hurry())) {
         return std::nullopt;
       }
       if (!look() && !believe_end()) {
@@ -603,14 +594,6 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   [[nodiscard]] bool unconfirmed() const noexcept { return !over() && snapshot->passed > confirmed; }
   /// Returns whether no further step will come.
   [[nodiscard]] bool over() const noexcept { return snapshot->settled || (hurried && snapshot->ended); }
-
-  /// Returns which limit of time has passed. Nullopt if none has.
-  [[nodiscard]] std::optional<WaitOutcome> out_of_time() const {
-    if (waiter.passed()) {
-      return WaitOutcome::timed_out;
-    }
-    return waiter.idle() ? std::optional(WaitOutcome::idle) : std::nullopt;
-  }
 
   /// Returns whether one more look is due before giving up: the job has ended, and there is no time to wait for more.
   [[nodiscard]] bool hurry() { return snapshot->ended && !snapshot->settled && !std::exchange(hurried, true); }

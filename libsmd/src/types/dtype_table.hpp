@@ -11,7 +11,7 @@ namespace smd::detail {
 enum class ElementKind : std::uint8_t { floating, integer, natural, boolean, complex, string };
 
 /// Properties of an element type. To add one, add its number in smd/dtype.hpp and its row here. If it has a new bit
-/// layout, also add the conversion to numbers (types/float8_table.hpp) and the formatting (tools/rows/elements.hpp).
+/// layout, also add the conversion to numbers (smd/elements.hpp) and the formatting (tools/rows/elements.hpp).
 struct DtypeFacts {
   Dtype dtype;
   std::string_view name;

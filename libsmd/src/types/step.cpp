@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/step.hpp>
 
+#include "text/ascii.hpp"
+
 #include <algorithm>
 
 namespace smd {
@@ -20,9 +22,7 @@ std::string_view to_string(Mode mode) noexcept {
 }
 
 std::optional<Mode> parse_mode(std::string_view text) noexcept {
-  const auto same_letter = [](char c, char upper) {
-    return (c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c) == upper;
-  };
+  const auto same_letter = [](char a, char b) { return text::to_lower(a) == text::to_lower(b); };
   for (const Mode mode : {Mode::train, Mode::eval, Mode::predict, Mode::global}) {
     const std::string_view name = to_string(mode);
     if (std::equal(text.begin(), text.end(), name.begin(), name.end(), same_letter)) {

@@ -8,7 +8,6 @@
 #include <smd/limits.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <type_traits>
@@ -184,7 +183,7 @@ Status Reader::read_chunk(std::size_t i, std::uint64_t first, std::span<std::byt
   const std::size_t bytes = static_cast<std::size_t>(within(last_row, end) - begin) * item;
   std::byte* const data = record_.reserve(bytes);
   if (data == nullptr) {
-    return Problem{ProblemKind::io, {}, {}, "memory ran out"};
+    return make_problem(ProblemKind::io, "memory ran out");
   }
   if (chunks_.size() == limits::open_files && !chunks_.contains(i)) {
     chunks_.clear();
@@ -380,7 +379,7 @@ Reader::Bytes Reader::part_view(std::uint64_t first) {
     part_count_ = 0;
     std::byte* const data = part_block_.reserve(count * item);
     if (data == nullptr) {
-      return Problem{ProblemKind::io, {}, {}, "memory ran out"};
+      return make_problem(ProblemKind::io, "memory ran out");
     }
     if (Status got = gather(rows, {data, static_cast<std::size_t>(count * item)}); !got) {
       return std::move(got.problem());
@@ -435,7 +434,7 @@ void Reader::narrow(const StridedPart& part) try {
   size_ = element_count(shape_).value_or(0);
   repeats_ = 0;
 } catch (const std::bad_alloc&) {
-  fail({ProblemKind::io, {}, {}, "memory ran out"});
+  fail(make_problem(ProblemKind::io, "memory ran out"));
 }
 
 void Reader::in_any_order() noexcept try {
@@ -456,7 +455,7 @@ void Reader::in_any_order() noexcept try {
     part_.reset();
   }
 } catch (const std::bad_alloc&) {
-  fail({ProblemKind::io, {}, {}, "memory ran out"});
+  fail(make_problem(ProblemKind::io, "memory ran out"));
 }
 
 /// Packs the texts of a part.

@@ -33,7 +33,7 @@ constexpr std::size_t small_record_bytes = 16 * 1024;
 constexpr std::size_t local_read_bytes = 8192 * 1024;
 static_assert(Extent::block_bytes % 16 == 0, "blocks hold whole elements of every type");
 
-Problem out_of_memory() { return {ProblemKind::io, {}, {}, "memory ran out"}; }
+Problem out_of_memory() { return make_problem(ProblemKind::io, "memory ran out"); }
 
 Problem does_not_fill(std::uint64_t payload_bytes, std::uint64_t range) {
   return damaged(
@@ -248,7 +248,7 @@ void Reader::to_native(std::span<std::byte> elements, bool swapped) const {
 Problem Reader::of_source(Problem problem) const {
   problem.file = *place_->file;
   if (problem.kind != ProblemKind::stopped) {
-    problem.text.insert(0, "tensor '" + printable(tag_) + "': ");
+    problem.text.insert(0, "tensor " + in_quotes(tag_) + ": ");
   }
   return problem;
 }
@@ -519,7 +519,7 @@ Status Reader::fill(std::uint64_t offset, std::span<std::byte> into) {
   const std::size_t most = storage_.remote() ? into.size() : local_read_bytes;  // a remote store divides it itself
   do {
     if (options_.stop && options_.stop()) {
-      return Problem{ProblemKind::stopped, {}, {}, "reading was stopped"};
+      return make_problem(ProblemKind::stopped, "reading was stopped");
     }
     const std::span<std::byte> piece = into.first(std::min(most, into.size()));
     auto got = file_->read_at(offset, piece);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/file_tensors.hpp"
 
-#include "base/map_pages.hpp"
-
 #include <algorithm>
 
 namespace smd::detail::wire {
@@ -10,8 +8,6 @@ namespace smd::detail::wire {
 void FileTensorsMaker::reserve(std::size_t tensors, std::size_t name_bytes) {
   columns_.places.reserve(tensors);
   texts_.reserve(texts_.size() + name_bytes);
-  map_pages(columns_.places);
-  map_pages(texts_);
 }
 
 std::uint32_t FileTensorsMaker::type_of(const ValueType& type) {

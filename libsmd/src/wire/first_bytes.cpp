@@ -86,7 +86,7 @@ bool is_text(std::string_view first) noexcept {
   first = first.substr(0, first.find_last_not_of('\0') + 1);
   while (!first.empty()) {
     const CodePoint character = first_character(first);
-    if (character.bytes == 0) {
+    if (!character.valid) {
       return first.size() < 4 && static_cast<unsigned char>(first.front()) >= 0xC2;
     }
     const bool control = character.value < 0x20 || character.value == 0x7F;
@@ -189,7 +189,7 @@ Problem json_problem(const text::JsonError& error, std::string_view text) {
     case text::JsonFault::no_object:
       return damaged("not a JSON object", error.offset);
     case text::JsonFault::no_memory:
-      return {ProblemKind::io, {}, {}, "memory ran out"};
+      return make_problem(ProblemKind::io, "memory ran out");
     case text::JsonFault::malformed:
       break;
   }

@@ -16,7 +16,7 @@ namespace smd::detail::wire {
 namespace {
 
 Problem cut_off(std::uint64_t needed, std::size_t there) {
-  return {ProblemKind::not_yet, {}, {}, fmt::format("record of {} bytes is cut off after {}", needed, there)};
+  return make_problem(ProblemKind::not_yet, fmt::format("record of {} bytes is cut off after {}", needed, there));
 }
 
 void append_bytes(std::string& out, std::span<const std::byte> bytes) {

@@ -150,7 +150,7 @@ auto guarded(Parse&& parse) -> decltype(parse()) {
   } catch (const protozero::exception& error) {
     return problem_of(error);
   } catch (const std::bad_alloc&) {
-    return Problem{ProblemKind::io, {}, {}, "out of memory"};
+    return make_problem(ProblemKind::io, "out of memory");
   }
 }
 

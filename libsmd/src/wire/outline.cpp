@@ -85,7 +85,7 @@ Outcome<std::optional<Value>> parse_outline(const ContentPlace& place, std::span
   try {
     skeleton = make_skeleton(*path, before, tail);
   } catch (const std::bad_alloc&) {
-    return Problem{ProblemKind::io, {}, {}, "out of memory"};
+    return make_problem(ProblemKind::io, "out of memory");
   }
   return parse_event(skeleton, tag, place.bytes, kinds, form);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/safetensors.hpp"
 
-#include "base/map_pages.hpp"
 #include "text/escape.hpp"
 #include "text/json_reader.hpp"
 #include "text/repeated.hpp"
@@ -85,7 +84,6 @@ class SafetensorsParser {
     constexpr std::size_t usual_bytes = 100;  // of an entry
     const std::size_t expected = std::min(json_.size() / usual_bytes, limits::safetensors_tensors);
     raw_.reserve(expected);
-    map_pages(raw_);
     if (read()) {
       find_repeated();
       tell_faults();
@@ -232,7 +230,7 @@ class SafetensorsParser {
     set(raw, !raw.has_range, "data_offsets is not a begin and an end behind it");
   }
 
-  [[nodiscard]] std::string quote(const RawEntry& raw) const { return "'" + printable(raw.name) + "'"; }
+  [[nodiscard]] std::string quote(const RawEntry& raw) const { return in_quotes(raw.name); }
 
   /// Removes all but the first entry of a repeated name, and marks that one as faulty.
   void find_repeated() {

@@ -151,7 +151,7 @@ std::optional<std::string_view> wandb_header_problem(std::span<const std::byte> 
 Outcome<WandbChunk> wandb_chunk(std::span<const std::byte> rest, std::size_t left) {
   constexpr std::size_t length_at = 4;
   constexpr std::size_t type_at = 6;
-  const auto cut = [] { return Problem{ProblemKind::not_yet, {}, {}, "the file ends inside a record"}; };
+  const auto cut = [] { return make_problem(ProblemKind::not_yet, "the file ends inside a record"); };
   if (rest.size() < wandb_header_bytes) {
     return cut();
   }

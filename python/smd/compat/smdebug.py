@@ -139,16 +139,43 @@ class Rule(abc.ABC):
             raise RuleEvaluationConditionMet(self.rule_name, step)
 
 
-# What skips a step: a tensor or step that is not there, and a record that cannot be read, which is told.
+# What skips a step: a tensor or step that is not there, and a record that cannot be read, which is logged.
 SKIPPED = (smd.TensorUnavailable, smd.TensorUnavailableForStep, smd.StepUnavailable, smd.ReadError)
 
 
+_QUIET = 60.0  # seconds without news after which the last step of a log is taken as complete
+
+
+def _steps_once(trial, after):
+    """Yields each step after one once. A step of a log, which can grow, comes when there is another one, when nothing
+    has come for a minute, or when the job has ended."""
+    if not trial._steps_grow:
+        yield from trial.follow(after=after)
+        return
+    given, held, outcome = set(), None, "idle"
+    while outcome == "idle":
+        steps = trial.follow(idle=_QUIET, after=after)
+        for step in steps:
+            if step in given or step == held:
+                continue
+            if held is not None:
+                given.add(min(held, step))
+                yield min(held, step)
+            held = step if held is None else max(held, step)
+        outcome = steps.outcome
+        if held is not None:
+            given.add(held)
+            yield held
+            held = None
+
+
 def invoke_rule(rule_obj, start_step=0, end_step=None, raise_eval_cond=False):
-    """Invokes a rule at each step from start_step to before end_step, waiting while the job runs. Each step at which its
-    condition is met is logged, or, with raise_eval_cond, ends this by RuleEvaluationConditionMet. Raises NoMoreData if
-    the job ends before end_step."""
+    """Invokes a rule once at each step from start_step to before end_step, waiting while the job runs: at the last step
+    of a log, which may still grow, when nothing has come for a minute. Each step at which its condition is met is
+    logged, or, with raise_eval_cond, ends this by RuleEvaluationConditionMet. Raises NoMoreData if the job ends before
+    end_step."""
     rule_obj.logger.debug("Started execution of rule %s at step %s", rule_obj.rule_name, start_step)
-    for step in rule_obj.base_trial.follow(after=(start_step or 0) - 1):
+    for step in _steps_once(rule_obj.base_trial, (start_step or 0) - 1):
         if end_step is not None and step >= end_step:
             return
         try:

@@ -10,26 +10,26 @@ using namespace smd::tool;  // NOLINT: a test of most of the header
 using Strings = std::vector<std::string>;
 
 TEST_CASE("UTF-8 is decoded strictly") {
-  CHECK(decode_utf8("A").value == U'A');
-  CHECK(decode_utf8("\xC3\xA9").value == 0xE9);
-  CHECK(decode_utf8("\xE2\x82\xAC").value == 0x20AC);
-  CHECK(decode_utf8("\xF0\x9F\x98\x80").value == 0x1F600);
+  CHECK(first_character("A").value == U'A');
+  CHECK(first_character("\xC3\xA9").value == 0xE9);
+  CHECK(first_character("\xE2\x82\xAC").value == 0x20AC);
+  CHECK(first_character("\xF0\x9F\x98\x80").value == 0x1F600);
   // A lone continuation, overlong forms of '/' and U+0000, a surrogate, beyond U+10FFFF, cut short, 0xFE.
   for (const char* bad : {"\x80", "\xC0\xAF", "\xE0\x80\xAF", "\xC1\xBF", "\xED\xA0\x80", "\xF4\x90\x80\x80",
                           "\xE2\x82", "\xF0\x9F\x98", "\xFE", "\xE2\x28\xA1"}) {
     CAPTURE(bad);
-    CHECK_FALSE(decode_utf8(bad).valid);
-    CHECK(decode_utf8(bad).size == 1);
-    CHECK_FALSE(is_utf8(bad));
+    CHECK_FALSE(first_character(bad).valid);
+    CHECK(first_character(bad).bytes == 1);
+    CHECK_FALSE(valid_utf8(bad));
   }
   for (char32_t point = 1; point < 0x110000; point += 37) {
     if (point < 0xD800 || point > 0xDFFF) {
       std::string text;
       append_utf8(text, point);
-      const DecodedCharacter back = decode_utf8(text);
+      const CodePoint back = first_character(text);
       REQUIRE(back.valid);
       REQUIRE(back.value == point);
-      REQUIRE(back.size == text.size());
+      REQUIRE(back.bytes == text.size());
     }
   }
 }
@@ -66,14 +66,14 @@ TEST_CASE("display width") {
 
 TEST_CASE("nearest names, best first, none that is far off") {
   const Strings names = {"accuracy", "loss", "loss_1", "conv0/kernel:0", "conv1/kernel:0", "bias"};
-  CHECK(nearest_names("los", names).front() == "loss");
-  CHECK(nearest_names("LOSS", names).front() == "loss");
-  CHECK(nearest_names("lsos", names).front() == "loss");
-  CHECK(nearest_names("conv0/kernal:0", names).front() == "conv0/kernel:0");
-  CHECK(nearest_names("kernel", names) == Strings{"conv0/kernel:0", "conv1/kernel:0"});
-  CHECK(nearest_names("zzzzzzzz", names).empty());
-  CHECK(nearest_names("", names).empty());
-  CHECK(nearest_names("x", Strings{}).empty());
+  CHECK(smd::detail::nearest("los", names).front() == "loss");
+  CHECK(smd::detail::nearest("LOSS", names).front() == "loss");
+  CHECK(smd::detail::nearest("lsos", names).front() == "loss");
+  CHECK(smd::detail::nearest("conv0/kernal:0", names).front() == "conv0/kernel:0");
+  CHECK(smd::detail::nearest("kernel", names) == Strings{"conv0/kernel:0", "conv1/kernel:0"});
+  CHECK(smd::detail::nearest("zzzzzzzz", names).empty());
+  CHECK(smd::detail::nearest("", names).empty());
+  CHECK(smd::detail::nearest("x", Strings{}).empty());
   CHECK(did_you_mean(Strings{}).empty());
   CHECK(did_you_mean(Strings{"a"}) == "; did you mean 'a'?");
   CHECK(did_you_mean(Strings{"a", "b", "c"}) == "; did you mean 'a', 'b' or 'c'?");

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-using smd::tool::is_utf8;
+using smd::detail::valid_utf8;
 using smd::tool::shortened;
 using smd::tool::text_lines;
 using smd::tool::text_width;
@@ -34,7 +34,7 @@ TEST_CASE("lines are no wider than asked, whole characters, and hold all of what
       text += std::vector<std::string>{"a", "W", " ", "重", "é", "\xff", "<"}[random() % 7];
     }
     for (const std::string& line : text_lines(text, 8, 4)) {
-      CHECK(is_utf8(line));
+      CHECK(valid_utf8(line));
       CHECK(text_width(line) <= 8);
     }
     CHECK(text_lines(text, 8, 4).size() <= 4);

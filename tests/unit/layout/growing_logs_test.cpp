@@ -19,6 +19,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -245,6 +246,69 @@ TEST_CASE("rows of a CSV that are read together are those that come one by one")
     CHECK(whole.values().size() > 300);
     CHECK(whole.values() == grown.values());
   }
+}
+
+TEST_CASE("without a step, a row of the header's names is a second header, and rows count from 0 again") {
+  const std::string text = "loss,,1st\n4,5,1\n3,6,1\nloss,,1st\n2,7,1\nloss,other,1st\n";  // the last row is text
+  const Values right = {{"1st", 0, 1},      {"1st", 0, 1},  {"1st", 1, 1},  {"column_2", 0, 5}, {"column_2", 0, 7},
+                        {"column_2", 1, 6}, {"loss", 0, 2}, {"loss", 0, 4}, {"loss", 1, 3}};
+  Log log(metrics_layout(), "metrics.csv");
+  log.append(text);
+  log.look();
+  CHECK(log.values() == right);
+  CHECK(grown_by(1, "metrics.csv", text) == right);
+}
+
+TEST_CASE("a row of text is no second header if only the last of equal names is right") {
+  Log log(metrics_layout(), "metrics.csv");
+  log.append("loss,loss\n1,2\ntext,loss\n3,4\nloss,loss\n5,6\n");
+  log.look();
+  CHECK(log.values() == Values{{"loss", 0, 2}, {"loss", 0, 6}, {"loss", 2, 4}});
+}
+
+TEST_CASE("values of hparams.yaml are without their quotes and comments") {
+  Log log(metrics_layout(), "metrics.csv");
+  log.append("step,loss\n0,1\n");
+  log.write("hparams.yaml", R"(precision: '16'
+lr: 0.001   # comment
+"quoted key": "a \"b\" \\ c"  # more
+name: 'it''s # one'
+color: a#b
+on: yes
+empty: ""
+list: [1, 2]
+nothing: null
+none: # left out
+text: |
+  lr: 5
+folded: >-
+  lr: 6
+open: "goes on
+open too: 'goes on
+behind: 'a' b
+unknown: "\q"
+latin: "caf\xE9"
+two lines: a text
+  that goes on
+one line: 3
+
+  # a comment
+# lr: 7
+)");
+  const Found found = log.look();
+  REQUIRE(found.listing->extras);
+  CHECK(found.listing->extras->hyperparameters.values ==
+        std::map<std::string, std::string>{{"color", R"("a#b")"},
+                                           {"empty", R"("")"},
+                                           {"latin", "\"caf\u00E9\""},
+                                           {"list", R"("[1, 2]")"},
+                                           {"lr", R"("0.001")"},
+                                           {"name", R"("it's # one")"},
+                                           {"nothing", R"("null")"},
+                                           {"on", R"("yes")"},
+                                           {"one line", R"("3")"},
+                                           {"precision", R"("16")"},
+                                           {"quoted key", R"("a \"b\" \\ c")"}});
 }
 
 TEST_CASE("rows of new columns without a step of their own, after rows of others") {

@@ -3,12 +3,14 @@
 #include <doctest/doctest.h>
 #include <smd/reduction.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdlib>
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "alone.hpp"
@@ -84,6 +86,76 @@ TEST_CASE("variance of complex numbers is that of both parts added") {
   CHECK(reduced<Complex>(Dtype::complex64, numbers, "l2").real == std::sqrt(125.0));
   CHECK(reduced<Complex>(Dtype::complex64, numbers, "l1").real == 15);
   CHECK(smd::to_string(reduced<Complex>(Dtype::complex64, numbers, "sum")) == "(9,12)");
+}
+
+TEST_CASE("median and percentiles of the moduli of complex numbers") {
+  using Complex = std::complex<float>;
+  std::vector<smd::Reduction> wanted;
+  for (const char* name : {"abs_median", "abs_p25", "abs_p100", "median", "p25"}) {
+    wanted.push_back(smd::parse_reduction(name).value());
+  }
+  std::vector<smd::ReducedValue> results(wanted.size());
+  SUBCASE("all at once, and in merged parts") {
+    const Complex numbers[] = {{6, 8}, {0, 0}, {-3, 4}, {5, -12}};  // moduli: 10, 0, 5, 13
+    const std::int64_t size = 4;
+    const auto bytes = std::as_bytes(std::span(numbers));
+    smd::Reducer first(wanted);
+    first.add(Dtype::complex64, bytes.first(sizeof(Complex)));
+    smd::Reducer rest(wanted);
+    rest.add(Dtype::complex64, bytes.subspan(sizeof(Complex)));
+    SUBCASE("copied") { first.merge(rest); }
+    SUBCASE("moved") { first.merge(std::move(rest)); }
+    first.results(results);
+    for (const auto& found : {smd::reduce(smd::TensorView(Dtype::complex64, {&size, 1}, bytes), wanted), results}) {
+      CHECK(found[0].real == 7.5);   // between 5 and 10
+      CHECK(found[1].real == 3.75);  // the place 0.75, between 0 and 5
+      CHECK(found[2].real == 13);
+      CHECK(found[3].kind == smd::ReducedValue::Kind::undefined);
+      CHECK(found[4].kind == smd::ReducedValue::Kind::undefined);
+    }
+  }
+  SUBCASE("of long values, in blocks that end anywhere") {
+    std::vector<Complex> numbers;
+    for (int i = 0; i <= 200'000; ++i) {
+      numbers.emplace_back(0.0F, static_cast<float>(-i));
+    }
+    smd::Reducer reducer(wanted);
+    for (std::size_t at = 0; at < numbers.size(); at += 70'001) {
+      const std::size_t part = std::min<std::size_t>(70'001, numbers.size() - at);
+      reducer.add(Dtype::complex64, std::as_bytes(std::span(numbers).subspan(at, part)));
+    }
+    reducer.add_repeated(Dtype::complex64, std::as_bytes(std::span(numbers).first(1)), 200'000);  // zeros
+    reducer.results(results);
+    CHECK(results[0].real == 0);  // 200,001 of 400,001 are zeros
+    CHECK(results[1].real == 0);
+    CHECK(results[2].real == 200'000);
+  }
+  SUBCASE("NaN, infinity, and a modulus beyond the range of double") {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const double most = std::numeric_limits<double>::max();
+    const std::complex<double> numbers[] = {{nan, infinity}, {3, 4}, {0, 1}, {most, most}, {-2, 0}};
+    const auto bytes = std::as_bytes(std::span(numbers));
+    for (const bool omit_nan : {false, true}) {
+      smd::Reducer reducer(wanted, {.omit_nan = omit_nan});
+      reducer.add(Dtype::complex128, bytes);
+      reducer.results(results);
+      CHECK(smd::to_string(results[0]) == (omit_nan ? "3.5" : "nan"));   // between 2 and 5
+      CHECK(smd::to_string(results[1]) == (omit_nan ? "1.75" : "nan"));  // the place 0.75, between 1 and 2
+    }
+  }
+  SUBCASE("with real numbers, and of none") {
+    smd::Reducer reducer(wanted);
+    reducer.add(Dtype::complex64, {});
+    reducer.results(results);
+    CHECK(std::isnan(results[0].real));
+    const Complex number(3, 4);
+    const std::int32_t integer = -7;
+    reducer.add(Dtype::complex64, std::as_bytes(std::span(&number, 1)));
+    reducer.add(Dtype::int32, std::as_bytes(std::span(&integer, 1)));
+    reducer.results(results);
+    CHECK(results[0].real == 6);  // between 5 and 7
+    CHECK(results[3].kind == smd::ReducedValue::Kind::undefined);
+  }
 }
 
 TEST_CASE("long runs of 8-bit integers") {

@@ -136,6 +136,21 @@ TEST_CASE("a later cell that does not fit shifts only its own row, and no more t
   CHECK(layout.line(rows[2]) == "12  xxxxxx  3\n");
 }
 
+TEST_CASE("what was measured beside a curve stays as long as there is room") {
+  TableLayout layout = layout_of({{.name = "tensor", .asked = true},
+                                  {.name = "curve", .curve = true},
+                                  {.name = "last", .align = Align::right, .asked = true},
+                                  {.name = "max", .align = Align::right, .measured = true}});
+  std::vector<TableRow> rows = rows_of({{"gradient/decoder/bias", "", "1", "7"}, {"b", "", "2", "7"}});
+  rows[0].curve = {1};
+  rows[1].curve = {2};
+  layout.make(rows, 44, true);  // 21, 10, 4 and 3 columns, and three gaps of 2
+  CHECK(layout.header() == "tensor                 curve       last  max");
+  layout.make(rows, 43, true);
+  CHECK(layout.header() == "tensor                 curve           last");
+  CHECK(layout.below() == "1 more column: max; --columns all\n");
+}
+
 TEST_CASE("curves of one table are of the same length and fill the line") {
   TableLayout layout = layout_of({{.name = "tensor", .asked = true},
                                   {"mode"},

@@ -64,6 +64,15 @@ TEST_CASE("patience counts phases in succession") {
   CHECK(trial.run(overfit, {{"patience", "4"}}).steps_evaluated == 6);
 }
 
+TEST_CASE("the counter is the tensor's, whether its steps have modes or not") {
+  RuleTrial trial({{"losses", {"-x$"}}});
+  trial.step(0, {{"train-x", {1}}, {"validation-x", {2}}});  // (2 - 1) / 1
+  trial.step(1, Mode::train, 0, {{"validation-x", {1}}});
+  trial.step(2, Mode::eval, 0, {{"validation-x", {2}}});
+  trial.step(3, Mode::train, 1, {{"validation-x", {1}}});  // (2 - 1) / 1 again
+  CHECK(triggered_at(trial.run(overfit, {{"patience", "2"}})) == Steps{3});
+}
+
 TEST_CASE("the end of the job closes the last phase, the end of what there is of a running one does not") {
   const std::vector<std::pair<char, float>> steps = {{'T', 1}, {'V', 2}, {'V', 2}, {'P', 9}};
   const Job over(steps);

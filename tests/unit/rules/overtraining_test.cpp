@@ -121,5 +121,15 @@ TEST_CASE("parameters of Overtraining") {
   CHECK(refused(overtraining, {{"tensor_regex", "a"}}) == "unknown_parameter tensor_regex");
 }
 
+TEST_CASE("what is known of a tensor counts, whether its steps have modes or not") {
+  RuleTrial trial({{"losses", {"-x$"}}});
+  trial.step(0, {{"train-x", {1}}, {"validation-x", {2}}});
+  trial.step(1, Mode::train, 0, {{"validation-x", {1}}});
+  trial.step(2, Mode::eval, 0, {{"validation-x", {2}}});
+  trial.step(3, Mode::train, 1, {{"validation-x", {1}}});  // the second validation loss, and no better
+  const RuleResult result = trial.run(overtraining, {{"patience_train", "9"}, {"patience_validation", "1"}});
+  CHECK(triggered_at(result) == Steps{3});
+}
+
 }  // namespace
 }  // namespace smd::test

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -126,6 +127,23 @@ TEST_CASE("each worker by itself, all checks in their order") {
   CHECK(result.findings[1].check == "gradient_range");
   CHECK(result.findings[1].worker == "worker_0");
   CHECK(result.findings[2].worker == "worker_1");
+}
+
+TEST_CASE("following: once done, it names a pattern without tensors, though the job goes on") {
+  RuleTrial trial(collections);
+  trial.running();
+  for (std::int64_t step = 0; step < 8; ++step) {
+    trial.step(step, {{"loss", {static_cast<float>(100 - step)}}, {"a_relu_input", {-1, 1}}});
+  }
+  const Trial opened = trial.open();
+  Evaluator evaluator(opened, {.follow = true});
+  evaluator.add(make_rule(poor_weight_initialization, {{"activation_inputs_regex", "relu_imput"}, {"steps", "5"}}));
+  evaluator.offer();
+  REQUIRE(evaluator.all_done());
+  const std::vector<std::string>& warnings = evaluator.results().front().warnings;
+  CHECK(std::ranges::any_of(warnings, [](const std::string& warning) {
+    return warning.starts_with("no tensor matches pattern 'relu_imput'");
+  }));
 }
 
 TEST_CASE("parameters of PoorWeightInitialization") {

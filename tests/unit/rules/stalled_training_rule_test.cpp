@@ -113,5 +113,30 @@ TEST_CASE("following: the clock starts with the rule, restarts with new data, tr
   CHECK(evaluator.results()[0].status == RuleStatus::issues_found);
 }
 
+TEST_CASE("following: gaps are counted as after the fact, each once") {
+  RuleTrial trial;
+  for (std::int64_t step = 0; step < 3; ++step) {
+    at(trial, step, 1000);
+  }
+  for (const bool fires : {false, true}) {
+    CAPTURE(fires);
+    const Trial opened = trial.open();
+    Evaluator evaluator(opened, {.keep_going = true, .follow = true});
+    evaluator.add(make_rule("StalledTrainingRule", {{"threshold", "60"}}));
+    for (std::int64_t step = 0; step < 3; ++step) {
+      evaluator.offer(GlobalStep(step));
+      evaluator.tick(100.0 * static_cast<double>(step), true);
+      evaluator.tick(100.0 * static_cast<double>(step) + (fires && step == 1 ? 60 : 59), false);
+    }
+    evaluator.finish();
+    const RuleResult& result = evaluator.results().front();
+    CHECK(result.findings.size() == (fires ? 1 : 0));
+    CHECK(result.steps_evaluated == 2);
+    CHECK(result.first_step == GlobalStep(1));
+    CHECK(result.last_step == GlobalStep(fires ? 1 : 2));
+  }
+  CHECK(trial.run("StalledTrainingRule").steps_evaluated == 2);
+}
+
 }  // namespace
 }  // namespace smd::test

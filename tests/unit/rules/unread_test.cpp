@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <limits>
 
 namespace smd::test {
@@ -77,6 +78,25 @@ TEST_CASE("a rule that triggered says the same as a warning; one that did not as
   CHECK(stopped.warnings.empty());
   CHECK(trial.run("VanishingGradient", {{"end_step", "1"}}).warnings.empty());
   CHECK(trial.run("Confusion").records_unread == 0);
+}
+
+TEST_CASE("a record is unread only for rules that need what could not be read of it") {
+  RuleTrial trial;
+  trial.step(0, {{"w", {1}}}).step(1, {{"w", {1}}});
+  std::fstream file(events(trial, 1), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-1, std::ios::end);  // of the checksum
+  file.put('x');
+  file.close();
+  const Trial opened = trial.open();
+  Evaluator together(opened);
+  together.add(make_rule("StalledTrainingRule"));
+  together.add(make_rule("AllZero", {{"tensor_regex", "w"}}));
+  together.run();
+  const RuleResult alone = trial.run("StalledTrainingRule");
+  CHECK(together.results()[0].status == alone.status);
+  CHECK(together.results()[0].records_unread == alone.records_unread);
+  CHECK(together.results()[0].steps_evaluated == alone.steps_evaluated);
+  CHECK(together.results()[1].records_unread == 1);
 }
 
 TEST_CASE("nothing could be read: an error, and not that there was nothing to look at") {

@@ -112,6 +112,29 @@ TEST_CASE("pairs and sides that only a later name makes are judged as afterwards
   }
 }
 
+TEST_CASE("names that come late, one after another, are judged as afterwards at the end") {
+  MemoryTrial job;
+  for (std::int64_t step = 0; step < 3; ++step) {
+    job.number(step, "loss", 2).number(step, "aux_loss", 3).number(step, "box_loss", 4);
+  }
+  Script script;
+  Trial trial = job.open(script);
+  const auto make_again = [](std::size_t) { return make_rule("Overfit"); };
+  Evaluator evaluator(trial, {.keep_going = true, .follow = true, .make_again = make_again});
+  evaluator.add(make_rule("Overfit"));
+  evaluator.offer();
+  std::int64_t step = 3;
+  for (const char* const late : {"val_loss", "val_aux_loss", "val_box_loss"}) {
+    job.number(step++, late, 9);
+    trial.refresh();
+    evaluator.offer();
+  }
+  evaluator.finish();
+  const RuleResult& result = evaluator.results().front();
+  CHECK(triggered_at(result) == Steps{3, 4, 5});
+  CHECK(values(result) == std::vector<double>{3.5, 2, 1.25});  // (9 - 2) / 2, (9 - 3) / 3, (9 - 4) / 4
+}
+
 /// Training at steps 0, 1 and 3, validation at 1, 2 and 4.
 MemoryTrial small_job() {
   MemoryTrial job;

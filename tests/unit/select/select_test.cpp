@@ -64,6 +64,25 @@ TEST_CASE("last is the trial's last step, or each tensor's own if its entries co
   });
 }
 
+TEST_CASE("a named tensor is selected in any mode, and found in the one asked for") {
+  SelectionOptions options = options_for("last", {smd::Mode::train});
+  options.names = {bias};
+  const SelectionNeeds needs = {.counts = [](const smd::TensorEntry& entry) { return entry.value.has_value(); }};
+  const Reported reported = with_messages(digits, options, [&](smd::Trial& trial, Diagnostics& messages, Reported&) {
+    CHECK(trial.steps(true).size() == 1);  // the last step, an evaluation
+    const Selection last = select(trial, options, needs, messages);
+    CHECK(last.tensors == options.names);
+    CHECK(numbers_of(last) == Steps{31});
+    options.modes = {smd::Mode::eval};
+    options.names = {gradient};
+    CHECK(select_tensors(trial, options, messages) == options.names);
+    options.names.clear();
+    options.regexes = {"^gradient/"};
+    CHECK(select_tensors(trial, options, messages).empty());
+  });
+  CHECK(reported.messages.empty());
+}
+
 TEST_CASE("what is not there is named in one order: steps, worker, tensors") {
   SelectionOptions options = options_for("7", {smd::Mode::global});
   options.worker = "nobody";

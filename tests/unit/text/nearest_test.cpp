@@ -46,6 +46,7 @@ TEST_CASE("names with a part similar to the typed text, at any position") {
 TEST_CASE("at most the requested number, in an order independent of the input's") {
   CHECK(near("ab1", {"ab5", "ab4", "ab3", "ab2"}) == Texts{"ab2", "ab3", "ab4"});
   CHECK(nearest("ab1", std::vector<std::string_view>{"ab3", "ab2"}, 1) == Texts{"ab2"});
+  CHECK(nearest("ab1", Texts{"ab3", "ab2"}, 1) == Texts{"ab2"});
 }
 
 TEST_CASE("dissimilar names are not near") {

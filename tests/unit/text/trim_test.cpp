@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+using smd::text::list_items;
 using smd::text::trimmed;
 
 TEST_CASE("blanks go at both ends, and only there") {
@@ -12,4 +13,12 @@ TEST_CASE("blanks go at both ends, and only there") {
   CHECK(trimmed(" \n ").empty());
   CHECK(trimmed("\ta ", " ") == "\ta");
   CHECK(trimmed("  x", " ") == "x");
+}
+
+TEST_CASE("the items of a list between commas") {
+  using Items = std::vector<std::string>;
+  CHECK(list_items("a, b c\t,d") == Items{"a", "b c", "d"});
+  CHECK(list_items(",a,, ,") == Items{"a"});
+  CHECK(list_items("a ,b", "") == Items{"a ", "b"});
+  CHECK(list_items("").empty());
 }

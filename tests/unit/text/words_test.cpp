@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+using smd::text::append_part;
+using smd::text::counted;
+using smd::text::listed;
 using smd::text::Side;
 using smd::text::side_of_word;
 using smd::text::split_words;
@@ -38,4 +41,27 @@ TEST_CASE("words that name a side") {
   CHECK(side_of_word("dev", false) == Side::none);  // std_dev
   CHECK(side_of_word("trainer", true) == Side::none);
   CHECK(side_of_word("", true) == Side::none);
+}
+
+TEST_CASE("a list shows its first items") {
+  CHECK(listed(Words{"a", "b", "c"}, 3) == "a, b, c");
+  CHECK(listed(Words{"a", "b", "c"}, 2) == "a, b and 1 more");
+  CHECK(listed(std::vector<int>{1, 2, 3, 4}, 1, [](int n) { return std::to_string(n); }) == "1 and 3 more");
+  CHECK(listed(Words{}, 2).empty());
+}
+
+TEST_CASE("a counted noun takes its plural and its verb") {
+  CHECK(counted(1, "step", "is", "are") == "1 step is");
+  CHECK(counted(0, "step", "is", "are") == "0 steps are");
+  CHECK(counted(2, "row", "has", "have") == "2 rows have");
+}
+
+TEST_CASE("parts of a list have a separator between, and none beside an empty part") {
+  std::string list;
+  append_part(list, "");
+  append_part(list, "a");
+  append_part(list, "");
+  append_part(list, "b");
+  append_part(list, "c", " and ");
+  CHECK(list == "a, b and c");
 }

@@ -556,6 +556,37 @@ TEST_CASE("a trial that is not there yet can be opened when it is") {
   CHECK(outcome == WaitOutcome::reached);
 }
 
+TEST_CASE("a log is read as it stands until it grows or is waited for") {
+  const TempDir dir;
+  constexpr std::string_view half = "step,loss\n0,1\n1,2";
+  const auto opened = [&](const std::string& name) {
+    return Trial::open(dir.write(name, half), {.as_it_stands = true, .until_it_grows = true});
+  };
+  const auto append = [&](std::string_view text) {
+    std::ofstream(dir / "grows.csv", std::ios::app | std::ios::binary) << text;
+  };
+  const auto steps = [](const Trial& trial) { return trial.steps().size(); };
+  const Trial grows = opened("grows.csv");
+  for (int times = 0; times < 2; ++times) {
+    CHECK(steps(grows) == 2);
+    CHECK_FALSE(grows.ended());
+    CHECK(grows.has_passed_step(GlobalStep(2)) == StepState::not_yet_available);
+  }
+  append("3\n2,4");
+  CHECK(steps(grows) == 2);  // the last line has no end yet
+  CHECK_FALSE(grows.ended());
+  CHECK(grows.tensor("loss").value(GlobalStep(1)).item() == 23);
+  append("\n");
+  CHECK(steps(grows) == 3);
+
+  const Trial awaited = opened("awaited.csv");
+  CHECK(steps(awaited) == 2);
+  StepFollower follower(awaited, {.wait = {.deadline = std::chrono::steady_clock::now()}});
+  CHECK(follow(follower) == "0 timed out");
+  CHECK(steps(awaited) == 1);
+  CHECK_FALSE(awaited.ended());
+}
+
 TEST_CASE("a log that has only begun is waited for") {
   const TempDir dir;
   const auto refusal = [](const std::string& path, bool as_it_stands) {

@@ -147,8 +147,9 @@ void check(const Trial& trial, const std::vector<std::int64_t>& steps) {
   CHECK(trial.tensor("b").steps().size() == (steps.size() + 9) / 10);
   const TrialSnapshot snapshot = TrialSnapshot::last(trial);
   CHECK(snapshot.steps().size() == steps.size());
-  CHECK(snapshot.rows(*snapshot.find_step(GlobalStep(steps[10]))) ==
-        snapshot.rows(snapshot.steps(GlobalStep(steps[9])).front()));
+  CHECK(snapshot.find_step(GlobalStep(steps[10]))->step == snapshot.steps(GlobalStep(steps[9])).front().step);
+  CHECK(snapshot.rows(GlobalStep(steps[10])).front().step() == GlobalStep(steps[10]));
+  CHECK(snapshot.rows(GlobalStep(1)).empty());
 }
 
 std::vector<Found> numbers_of(const ScalarColumn& column, const std::string& tensor) {

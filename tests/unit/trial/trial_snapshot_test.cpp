@@ -69,15 +69,15 @@ TEST_CASE("a snapshot tells tensors, steps, rows and records by ids") {
 
   const std::vector<SnapshotStep> steps = snapshot.steps();
   REQUIRE(steps.size() == 2);
-  CHECK(steps[0].step() == GlobalStep(0));
-  CHECK(steps[1].mode() == Mode::eval);
-  CHECK(steps[1].mode_step() == ModeStep(0));
-  CHECK(steps[1].complete());
+  CHECK(steps[0].step == GlobalStep(0));
+  CHECK(steps[1].mode == Mode::eval);
+  CHECK(steps[1].mode_step == ModeStep(0));
+  CHECK(steps[1].complete);
   CHECK(snapshot.steps(GlobalStep(0)).size() == 1);
   CHECK(snapshot.steps({}, GlobalStep(0)).size() == 1);
   CHECK(!snapshot.find_step(GlobalStep(2)));
 
-  const std::vector<SavedRow> rows = snapshot.rows(steps[0]);
+  const std::vector<SavedRow> rows = snapshot.rows(GlobalStep(0));
   REQUIRE(rows.size() == 2);
   CHECK(snapshot.worker(rows[0].worker()) == "worker_0");
   CHECK(snapshot.worker(rows[1].worker()) == "worker_1");
@@ -128,20 +128,20 @@ TEST_CASE("a snapshot stays as it was; the next one has the same ids and rows") 
   CHECK(copy == before);
   CHECK(TrialSnapshot::last(trial) == before);
   REQUIRE(before.steps().size() == 2);
-  CHECK(before.steps()[0].complete());
-  CHECK(!before.steps()[1].complete());
+  CHECK(before.steps()[0].complete);
+  CHECK(!before.steps()[1].complete);
   CHECK(before.state(GlobalStep(1)) == StepState::not_yet_available);
   before.require(GlobalStep(0));
   CHECK_THROWS_AS(before.require(GlobalStep(1)), StepNotYetAvailable);
-  const auto row = before.rows(before.steps()[1]).front().id();
+  const auto row = before.rows(GlobalStep(1)).front().id();
 
   sample.builder.step({.step = 1, .worker = "worker_1", .mode = Mode::eval, .tensors = {{"a", {4}}}, .shapes = {}});
   CHECK(TrialSnapshot::last(trial) == before);
   const TrialSnapshot after = TrialSnapshot::take(trial);
   CHECK(after != before);
-  CHECK(before.rows(before.steps()[1]).size() == 1);
-  REQUIRE(after.rows(after.steps()[1]).size() == 2);
-  CHECK(after.rows(after.steps()[1]).front().id() == row);
+  CHECK(before.rows(GlobalStep(1)).size() == 1);
+  REQUIRE(after.rows(GlobalStep(1)).size() == 2);
+  CHECK(after.rows(GlobalStep(1)).front().id() == row);
   CHECK(after.find_tensor("a") == before.find_tensor("a"));
   CHECK(after.generation() == before.generation());
   CHECK(after.collections() == before.collections());

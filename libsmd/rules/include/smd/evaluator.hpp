@@ -55,9 +55,11 @@ struct EvaluationOptions {
   std::function<double()> now = {};  ///< Seconds since 1970; default: the system's clock.
   /// Receives each finding, with the number of its rule, by step, then rule. Called in the calling thread.
   std::function<void(std::size_t rule, const Finding&)> on_finding = {};
-  /// Returns a new rule in place of one that begins again. All begin again at `Evaluator::restart`, and when a name
-  /// that was saved late changes which tensors one of them compares at earlier steps. Null: that rule goes on after the
-  /// last step that it has seen, and may have to name what it needs of a step twice. Not given: all go on.
+  /// Returns a new rule in place of one that begins again. All rules begin again at `Evaluator::restart`, and after a
+  /// name that was saved late changes which tensors one of them compares at earlier steps. The evaluator postpones the
+  /// latter so that it takes at most about a tenth of the time, but not beyond `Evaluator::finish`; until then it
+  /// evaluates no step. Null: that rule goes on after the last step that it has seen, and may have to name what it
+  /// needs of a step twice. Not given: all go on.
   std::function<std::unique_ptr<Rule>(std::size_t rule)> make_again = {};
   /// Receives the number of steps evaluated, and of those now available. Called in the calling thread.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
@@ -117,9 +119,11 @@ class SMD_EXPORT Evaluator {
   /// Begins again, with rules from `EvaluationOptions::make_again` in place of those that are not misconfigured, so
   /// that the next `offer` evaluates all steps from the first.
   void restart();
-  /// Informs rules of the time, for those that watch it. `seconds` is the time of a steady clock.
+  /// Informs rules of the time, for those that watch it. `seconds` is the time of a steady clock. @throws as `run`.
   void tick(double seconds, bool new_data);
   /// Ends the evaluation. `complete`: all steps of the trial were offered, so that rules may close what is open.
+  /// @throws as `run`, if steps are evaluated again (`EvaluationOptions::make_again`); a second call then finishes
+  /// without these.
   void finish(bool complete = true);
 
   /// Returns whether no rule wants another step.

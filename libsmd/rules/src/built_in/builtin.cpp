@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 
-#include <algorithm>
+#include "text/mapped.hpp"
 
 namespace smd::detail::rules {
 
@@ -110,7 +110,7 @@ Collection reduced(Collection collection, Texts reductions) {
 
 Collection only_in(std::initializer_list<Mode> modes, Collection collection) {
   for (const Mode mode : {Mode::train, Mode::eval, Mode::predict, Mode::global}) {
-    if (std::ranges::find(modes, mode) == modes.end()) {
+    if (!contains(modes, mode)) {
       collection.save_config[mode] = SaveConfigMode{.end_step = 0};
     }
   }

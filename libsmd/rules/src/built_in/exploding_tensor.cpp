@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
+#include "text/mapped.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -51,8 +51,7 @@ class ExplodingTensor final : public UnitRule {
   }
 
   [[nodiscard]] bool tells(std::string_view name) const {
-    return only_nan_ ? std::ranges::find(telling_nan, name) != telling_nan.end()
-                     : std::ranges::find(telling, name) != telling.end();
+    return only_nan_ ? contains(telling_nan, name) : contains(telling, name);
   }
 
   void evaluate_reductions(StepView& step, const Unit& unit) const {

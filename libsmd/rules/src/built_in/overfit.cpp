@@ -33,7 +33,7 @@ class Overfit final : public PhaseRule {
     }
     const double ratio = ratio_of(*phase.training, phase.validation);
     const double threshold = parameters().number("ratio_threshold");
-    std::int64_t& exceeded = exceeded_[phase.tensors];
+    std::int64_t& exceeded = exceeded_[key_of(phase)];
     exceeded = ratio > threshold ? exceeded + 1 : 0;
     std::vector<Finding> findings;
     if (exceeded >= parameters().integer("patience")) {

@@ -45,7 +45,7 @@ class Overtraining final : public PhaseRule {
                                       ">=", static_cast<double>(patience)));
       }
     };
-    BothSides& sides = sides_[phase.tensors];
+    BothSides& sides = sides_[key_of(phase)];
     if (phase.training) {
       observe(sides.training, *phase.training, "train", parameters().integer("patience_train"));
     }

@@ -9,6 +9,7 @@
 #include "text/mapped.hpp"
 #include "text/nearest.hpp"
 #include "text/trim.hpp"
+#include "text/words.hpp"
 
 #include <fmt/format.h>
 
@@ -103,23 +104,16 @@ void PairedLosses::pair_as_said(const TrialSnapshot& snapshot) {
   const auto absent = [&](const std::string& name) { return !snapshot.find_tensor(name); };
   const auto say_absent = [&](const std::string& name) {
     const auto names = mapped(snapshot.tensors_by_name(), [&](std::uint32_t id) { return snapshot.tensor(id); });
-    const std::vector<std::string> near = nearest(name, names);
-    std::string text = "no tensor '" + printable(name) + "' was saved";
-    for (std::size_t i = 0; i < near.size(); ++i) {
-      text += (i == 0 ? "; similar names: " : ", ") + printable(near[i]);
-    }
-    if (std::ranges::find(absent_, text) == absent_.end()) {
-      absent_.push_back(std::move(text));
-    }
+    const std::string near = text::joined(nearest(name, names), ", ", [](const auto& one) { return printable(one); });
+    std::string text = "no tensor " + in_quotes(name) + " was saved" + (near.empty() ? "" : "; similar names: " + near);
+    add_once(absent_, std::move(text));
   };
   for (const std::string& item : items_) {
     const std::vector<TensorPair> readings = readings_of_pair(item);
     const auto whole = std::ranges::find_if(
         readings, [&](const TensorPair& pair) { return !absent(pair.training) && !absent(pair.validation); });
     if (whole != readings.end()) {
-      if (std::ranges::find(pairs_, *whole) == pairs_.end()) {
-        pairs_.push_back(*whole);
-      }
+      add_once(pairs_, *whole);
       continue;
     }
     for (const std::string& name : {readings.front().training, readings.front().validation}) {

@@ -105,6 +105,13 @@ class PhaseRule : public Rule {
   /// Returns the findings of a phase, without their step; nullopt if the phase cannot be evaluated.
   [[nodiscard]] virtual std::optional<std::vector<Finding>> evaluate(const Phase& phase) = 0;
 
+  /// Returns the key under which a rule keeps its state from one phase to the next: the validation tensor alone, which
+  /// may have phases with and without a mode; if tensors are compared by pairs, the pair, because several pairs may
+  /// have the same validation tensor.
+  [[nodiscard]] TensorPair key_of(const Phase& phase) const {
+    return pairs_ ? phase.tensors : TensorPair{phase.tensors.validation, phase.tensors.validation};
+  }
+
   void ignore_before(GlobalStep start) { start_ = start; }
   void warn_of_zeros() { zeros_.emplace(); }
   /// Only tensors of the collection losses count as losses.

@@ -91,8 +91,8 @@ class SimilarAcrossRuns final : public Rule {
     std::vector<std::string_view> only;
     std::set_difference(names.begin(), names.end(), others.begin(), others.end(), std::back_inserter(only));
     return only.empty() ? std::string()
-                        : counted(only.size(), "selected tensor") + (only.size() == 1 ? " is" : " are") + " only in " +
-                              printable(place) + ": " + first_names(only);
+                        : counted(only.size(), "selected tensor", "is", "are") + " only in " + printable(place) + ": " +
+                              first_names(only);
   }
 
   /// Returns `val is in both trials, but at no common step: it was not compared`, of tensors that both trials have;

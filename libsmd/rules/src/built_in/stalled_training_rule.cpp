@@ -29,7 +29,8 @@ class StalledTrainingRule final : public Rule {
 
   void invoke_at_step(StepView& step) override {
     if (step.live()) {
-      if (!step.first()) {
+      const bool counted = std::exchange(gap_counted_, false);
+      if (!step.first() && !counted) {
         step.evaluated();  // a gap has ended; `tick` watches it
       }
       return;
@@ -73,16 +74,15 @@ class StalledTrainingRule final : public Rule {
 
   void tick(RuleTick& tick) override {
     if (!waiting_since_ || tick.new_data()) {
-      if (!waiting_since_) {
-        tick.evaluated();
-      }
       waiting_since_ = tick.seconds();
       triggered_ = false;
     }
     const double waited = tick.seconds() - *waiting_since_;
     if (!triggered_ && waited >= threshold_) {
       triggered_ = true;
-      tick.evaluated();
+      if (!std::exchange(gap_counted_, true)) {
+        tick.evaluated();
+      }
       tick.trigger(finding(waited));
       stop_training(tick);
     }
@@ -152,6 +152,7 @@ class StalledTrainingRule final : public Rule {
   std::optional<Seen> unread_;           // the newest step, if none of its records could be read
   std::optional<double> waiting_since_;  // seconds of the steady clock
   bool triggered_ = false;               // since the last new data
+  bool gap_counted_ = false;             // the gap after the last step was counted when it triggered
   bool stop_tried_ = false;
 };
 

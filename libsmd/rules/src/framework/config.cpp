@@ -3,6 +3,7 @@
 
 #include "text/escape.hpp"
 #include "text/json.hpp"
+#include "text/mapped.hpp"
 #include "text/nearest.hpp"
 
 #include <smd/limits.hpp>
@@ -60,7 +61,7 @@ std::optional<ConfigurationError> elsewhere(const RuleConfiguration& configurati
   }
   std::string word = detail::folded(configuration.rule_to_invoke);
   std::erase(word, '_');
-  const bool profiler = std::ranges::find(profiler_rules, word) != profiler_rules.end();
+  const bool profiler = detail::contains(profiler_rules, word);
   if ((!profiler && word != report_rule) || known) {  // perhaps a plug-in's
     return std::nullopt;
   }

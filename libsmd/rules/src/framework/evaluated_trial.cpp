@@ -2,6 +2,7 @@
 #include "framework/evaluated_trial.hpp"
 
 #include "framework/step_context.hpp"
+#include "text/mapped.hpp"
 
 #include <algorithm>
 
@@ -62,10 +63,10 @@ TensorSet EvaluatedTrial::resolve(const TensorSelection& selection) const {
 }
 
 bool EvaluatedTrial::has_worker(std::uint32_t worker) const noexcept {
-  return workers_.empty() || std::ranges::find(workers_, snapshot_.worker(worker)) != workers_.end();
+  return workers_.empty() || contains(workers_, snapshot_.worker(worker));
 }
 
-std::vector<SavedRow> EvaluatedTrial::rows(const SnapshotStep& step) const {
+std::vector<SavedRow> EvaluatedTrial::rows(GlobalStep step) const {
   std::vector<SavedRow> rows = snapshot_.rows(step);
   if (!workers_.empty()) {
     std::erase_if(rows, [&](SavedRow row) { return !has_worker(row.worker()); });
@@ -152,7 +153,7 @@ std::vector<ScalarName> EvaluatedTrial::scalar_names() const {
   std::vector<bool> seen(snapshot_.lists());
   const std::vector<SnapshotStep> steps = snapshot_.steps();
   for (auto step = steps.rbegin(); step != steps.rend() && unknown > 0; ++step) {  // new names are in new steps
-    for (const SavedRow row : snapshot_.rows(*step)) {
+    for (const SavedRow row : snapshot_.rows(step->step)) {
       if (seen[snapshot_.list(row)]) {
         continue;
       }

@@ -45,7 +45,7 @@ class EvaluatedTrial {
   /// changes. @throws InvalidArgument, MatchLimit.
   [[nodiscard]] TensorSet resolve(const TensorSelection& selection) const;
   /// Returns the rows of a step, by worker, only of workers that are evaluated.
-  [[nodiscard]] std::vector<SavedRow> rows(const SnapshotStep& step) const;
+  [[nodiscard]] std::vector<SavedRow> rows(GlobalStep step) const;
   /// Returns units by tensor's name, then worker's.
   [[nodiscard]] std::vector<Unit> units(const std::vector<SavedRow>& rows, const TensorSet& selected) const;
   [[nodiscard]] std::vector<Unit> units(const std::vector<SavedRow>& rows, std::uint32_t tensor) const;

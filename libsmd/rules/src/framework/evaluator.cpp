@@ -10,6 +10,7 @@
 #include <smd/trial.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <span>
 #include <utility>
@@ -26,6 +27,8 @@ using detail::rules::RuleRun;
 using detail::rules::Window;
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 /// Steps planned and read at once: few at first, so that little is read for a rule that triggers early, then
 /// more, so that threads and files are used well.
@@ -50,6 +53,7 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   void freeze();
   void restart();
   void evaluate_available(std::optional<GlobalStep> last);
+  void catch_up(bool at_once);
   std::size_t plan_window(std::span<const SnapshotStep> steps, std::size_t first);
   void evaluate_window();
   void report_new();
@@ -73,6 +77,11 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   std::size_t window_steps = 1;
   std::optional<GlobalStep> last_evaluated;
   std::uint64_t steps_done = 0;
+  // A rule has asked to begin again. No step is evaluated until `catch_up`, which waits for `catch_up_at`, so that late
+  // names, however many, take at most about a tenth of the time.
+  bool behind = false;
+  std::optional<GlobalStep> behind_last;  // the last step that was offered since; nullopt: all
+  Clock::time_point catch_up_at;
 };
 
 /// Makes views of all trials, and begins all rules.
@@ -94,12 +103,8 @@ void Evaluator::Impl::start() {
 
 void Evaluator::Impl::freeze() {
   start();
-  for (EvaluatedTrial& view : views) {
-    view.freeze();
-  }
-  for (RuleRun& run : runs) {
-    run.resolve();
-  }
+  std::ranges::for_each(views, &EvaluatedTrial::freeze);
+  std::ranges::for_each(runs, &RuleRun::resolve);
 }
 
 void Evaluator::Impl::restart() {
@@ -115,6 +120,7 @@ void Evaluator::Impl::restart() {
   }
   last_evaluated.reset();
   steps_done = 0;
+  behind = false;
 }
 
 /// Plans steps from `first` on; returns their number.
@@ -142,9 +148,7 @@ void Evaluator::Impl::evaluate_window() {
       runs[at.index].evaluate();
     }
   });
-  for (RuleRun& run : runs) {
-    run.drop_plans();
-  }
+  std::ranges::for_each(runs, &RuleRun::drop_plans);
   window.keep_values();
 }
 
@@ -170,10 +174,10 @@ void Evaluator::Impl::report_new() {
   }
 }
 
-/// Finishes rules that want no more steps: their results are final before the others'.
+/// Finishes rules that want no more steps, unless they are to begin again: their results are final before the others'.
 void Evaluator::Impl::settle() {
   for (RuleRun& run : runs) {
-    if (run.result().status == RuleStatus::in_progress && !run.active()) {
+    if (!behind && run.result().status == RuleStatus::in_progress && !run.active()) {
       run.finish(false, views.front().snapshot().ended());
     }
   }
@@ -182,32 +186,43 @@ void Evaluator::Impl::settle() {
 void Evaluator::Impl::evaluate_available(std::optional<GlobalStep> last) {
   freeze();
   const std::vector<SnapshotStep> known = views.front().snapshot().steps(last_evaluated, last);
-  const auto incomplete = std::ranges::find_if(known, [](const SnapshotStep& step) { return !step.complete(); });
+  const auto incomplete = std::ranges::find_if(known, [](const SnapshotStep& step) { return !step.complete; });
   const std::span<const SnapshotStep> steps(known.begin(), incomplete);
   const std::uint64_t total = steps_done + steps.size();
   for (std::size_t first = 0; first < steps.size() && any_active();) {
     const std::size_t count = plan_window(steps, first);
     if (options.make_again && std::ranges::any_of(runs, &RuleRun::asks_again)) {
-      restart();  // all rules: most of them cannot plan a step twice
-      return evaluate_available(last);
+      behind = true;
+      behind_last = last;
+      return;
     }
     try {
       evaluate_window();
     } catch (...) {  // a rule's exception that is rethrown, or a stop: earlier findings are kept
-      for (RuleRun& run : runs) {
-        run.drop_plans();
-      }
+      std::ranges::for_each(runs, &RuleRun::drop_plans);
       report_new();
       throw;
     }
     first += count;
     steps_done += count;
-    last_evaluated = steps[first - 1].step();
+    last_evaluated = steps[first - 1].step;
     report_new();
     if (options.progress) {
       options.progress(steps_done, total);
     }
   }
+}
+
+/// Begins again if a rule has asked for it and it is time, or `at_once`: all rules, because most of them cannot plan a
+/// step twice.
+void Evaluator::Impl::catch_up(bool at_once) {
+  const Clock::time_point begun = Clock::now();
+  if (!behind || (begun < catch_up_at && !at_once)) {
+    return;
+  }
+  restart();
+  evaluate_available(behind_last);
+  catch_up_at = Clock::now() + 10 * (Clock::now() - begun);
 }
 
 Evaluator::Evaluator(const Trial& trial, EvaluationOptions options)
@@ -249,7 +264,12 @@ void Evaluator::run() {
 }
 
 void Evaluator::offer(std::optional<GlobalStep> last) {
-  impl_->evaluate_available(last);
+  if (impl_->behind) {
+    impl_->behind_last = last;
+  } else {
+    impl_->evaluate_available(last);
+  }
+  impl_->catch_up(false);
   impl_->settle();
 }
 
@@ -257,6 +277,7 @@ void Evaluator::restart() { impl_->restart(); }
 
 void Evaluator::tick(double seconds, bool new_data) {
   impl_->start();
+  impl_->catch_up(false);
   for (RuleRun& run : impl_->runs) {
     run.tick(seconds, new_data);
   }
@@ -266,6 +287,7 @@ void Evaluator::tick(double seconds, bool new_data) {
 
 void Evaluator::finish(bool complete) {
   impl_->start();
+  impl_->catch_up(true);
   for (RuleRun& run : impl_->runs) {
     run.finish(complete, impl_->views.front().snapshot().ended());
   }
@@ -280,7 +302,7 @@ ReadCounters Evaluator::counters() const noexcept { return impl_->counters; }
 void Evaluator::plan(const std::function<void(const PlannedRead&)>& visit) {
   impl_->freeze();
   for (const SnapshotStep& step : impl_->views.front().snapshot().steps()) {
-    if (!step.complete()) {
+    if (!step.complete) {
       break;
     }
     impl_->window.clear();
@@ -306,7 +328,7 @@ void Evaluator::plan(const std::function<void(const PlannedRead&)>& visit) {
                            : ask.kind == RecordRequest::Kind::wall_time ? "wall time"
                            : reduction.empty()                          ? "value"
                                                                         : "saved " + std::string(reduction);
-        reads.push_back({run.number(), step.step(), slot.row.step(), slot.trial->number(), snapshot.tensor(ask.tensor),
+        reads.push_back({run.number(), step.step, slot.row.step(), slot.trial->number(), snapshot.tensor(ask.tensor),
                          snapshot.worker(slot.row.worker()), std::move(what)});
       }
       run.drop_plans();

@@ -4,6 +4,7 @@
 #include <smd/rule_registry.hpp>
 
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
 
 #include <fmt/format.h>
 
@@ -72,9 +73,7 @@ bool define(Collection& need, const Collections& known) {
     return false;
   }
   for (const std::string& pattern : at->include_regex) {
-    if (std::ranges::find(need.include_regex, pattern) == need.include_regex.end()) {
-      need.include_regex.push_back(pattern);
-    }
+    detail::add_once(need.include_regex, pattern);
   }
   need.tensor_names = at->tensor_names;
   need.save_config.insert(at->save_config.begin(), at->save_config.end());

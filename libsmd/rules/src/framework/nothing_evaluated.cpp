@@ -3,8 +3,9 @@
 
 #include "framework/rule_run.hpp"
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
 #include "text/nearest.hpp"
-#include "text/sort_each_once.hpp"
+#include "text/path.hpp"
 
 #include <smd/trial.hpp>
 
@@ -20,10 +21,6 @@ namespace {
 
 constexpr std::size_t names_shown = 3;
 constexpr std::string_view special = "\\^$|?*+()[]{}";  // without dots, to keep patterns readable
-
-void join(std::string& text, const std::string& more, std::string_view between = "; ") {
-  text += (text.empty() || more.empty() ? "" : std::string(between)) + more;
-}
 
 /// Returns the singular of a collection's name, which its tensors' names usually contain.
 std::string_view singular(std::string_view name) {
@@ -52,24 +49,25 @@ class Missing {
   [[nodiscard]] std::string text(const TensorSelection& selection) const {
     std::string text;
     for (const std::string& pattern : selection.regex) {
-      join(text, of_pattern(pattern));
+      text::append_part(text, of_pattern(pattern), "; ");
     }
     for (const std::string& name : selection.collections) {
-      join(text, of_collection(name));
+      text::append_part(text, of_collection(name), "; ");
     }
     for (const std::string& name : selection.names) {
       std::vector<std::string> near = nearest(name, tensors_);
       if (near.empty()) {
         near = nearest_holding(name, tensors_);
       }
-      join(text, "no tensor '" + printable(name) + "' was saved" + meant(near, parameter_of(name), false));
+      text::append_part(text, "no tensor " + in_quotes(name) + " was saved" + meant(near, parameter_of(name), false),
+                        "; ");
     }
     return text;
   }
 
   /// Returns the text for a pattern that matches no tensor.
   [[nodiscard]] std::string of_pattern(const std::string& pattern) const {
-    return "no tensor matches pattern '" + printable(pattern) + "'" + suggestion(pattern);
+    return "no tensor matches pattern " + in_quotes(pattern) + suggestion(pattern);
   }
 
  private:
@@ -83,7 +81,7 @@ class Missing {
     const Parameters& parameters = run_.rule().parameters();
     for (const auto& [name, text] : run_.result().params) {
       const std::vector<std::string>& items = parameters.list(name);
-      if (std::ranges::find(items, item) != items.end()) {
+      if (contains(items, item)) {
         return {name, true};
       }
       if (text == item) {
@@ -106,7 +104,8 @@ class Missing {
     }
     std::string text;
     for (const std::string& name : names) {
-      join(text, printable(pattern ? with_backslashes(name, special) : name), parameter.name.empty() ? ", " : ",");
+      text::append_part(text, printable(pattern ? with_backslashes(name, special) : name),
+                        parameter.name.empty() ? ", " : ",");
       if (!parameter.name.empty() && !parameter.list) {
         break;
       }
@@ -118,7 +117,7 @@ class Missing {
     std::vector<std::string> near;
     for (const std::string& piece : plain_pieces(pattern)) {
       for (std::string& name : nearest_holding(piece, tensors_)) {
-        if (near.size() < names_shown && std::ranges::find(near, name) == near.end()) {
+        if (near.size() < names_shown && !contains(near, name)) {
           near.push_back(std::move(name));
         }
       }
@@ -128,15 +127,15 @@ class Missing {
 
   [[nodiscard]] std::string no_similar_name() const {
     return tensors_.size() == 1
-               ? ", and the name of the only one, '" + printable(tensors_.front()) + "', is not similar"
+               ? ", and the name of the only one, " + in_quotes(tensors_.front()) + ", is not similar"
                : fmt::format(", and none of {} has a similar name", counted(tensors_.size(), "tensor"));
   }
 
   [[nodiscard]] std::string of_collection(const std::string& name) const {
     const Parameter parameter = parameter_of(name);
     const bool known = run_.base().snapshot().has_collection(name);
-    std::string text = known ? "collection '" + printable(name) + "' has no tensor"
-                             : "the trial has no collection '" + printable(name) + "'";
+    std::string text =
+        known ? "collection " + in_quotes(name) + " has no tensor" : "the trial has no collection " + in_quotes(name);
     if (!known && !parameter.name.empty()) {
       if (const std::string collections = meant(nearest(name, collections_), parameter, false); !collections.empty()) {
         return text + collections;
@@ -223,8 +222,8 @@ std::string nothing_evaluated(const RuleRun& run, const std::string& reason) {
   TensorSet wanted(run.base().snapshot().tensors());
   for (std::size_t i = 0; i < selections.size(); ++i) {
     const TensorSet& set = run.selected(static_cast<SelectionId>(i));
-    if (std::ranges::find(set, true) == set.end()) {
-      join(lacking, missing.text(selections[i]));
+    if (!contains(set, true)) {
+      text::append_part(lacking, missing.text(selections[i]), "; ");
       continue;
     }
     any_matched = true;
@@ -246,7 +245,7 @@ std::string nothing_evaluated(const RuleRun& run, const std::string& reason) {
   }
   const std::string names = counted(saved.size(), "tensor") + " (" + first_names({saved.begin(), saved.end()}) + ")";
   if (const std::vector<std::string_view> reductions = only_reductions(run, wanted); !reductions.empty()) {
-    if (std::ranges::find(reductions, saved_histogram) != reductions.end()) {
+    if (contains(reductions, saved_histogram)) {
       return "of " + names + " only histograms were saved, not the raw values or reductions that the rule needs";
     }
     return "of " + names + " only reductions were saved (" + first_names(reductions) +
@@ -260,8 +259,23 @@ namespace {
 
 /// Returns whether a problem with an index file or folder means that steps or records are unknown.
 bool hides_records(ProblemKind kind) {
-  return kind != ProblemKind::note && kind != ProblemKind::warning && kind != ProblemKind::not_yet &&
-         kind != ProblemKind::stopped && kind != ProblemKind::remark && kind != ProblemKind::other_trial;
+  switch (kind) {
+    case ProblemKind::absent:
+    case ProblemKind::not_found:
+    case ProblemKind::access_denied:
+    case ProblemKind::io:
+    case ProblemKind::network:
+    case ProblemKind::damaged:
+      return true;
+    case ProblemKind::not_yet:
+    case ProblemKind::warning:
+    case ProblemKind::note:
+    case ProblemKind::stopped:
+    case ProblemKind::remark:
+    case ProblemKind::other_trial:
+      break;
+  }
+  return false;
 }
 
 }  // namespace
@@ -278,9 +292,9 @@ void Unread::add_problem(const EvaluatedTrial& trial, const Problem& problem) {
   }
 }
 
-void Unread::add_record(const Slot& slot) {
+void Unread::add_record(const Slot& slot, const Problem& problem) {
   if (records_.insert({slot.trial->number(), slot.row.id(), slot.position}).second) {
-    add_problem(*slot.trial, *slot.problem);
+    add_problem(*slot.trial, problem);
   }
 }
 
@@ -318,7 +332,7 @@ std::string Unread::text(std::size_t steps_evaluated) const {
   for (const auto& [files, noun] : {std::pair(&index_files_, "index file"), std::pair(&other_files_, "file"),
                                     std::pair(&collections_files_, "collections file")}) {
     if (!files->empty()) {
-      what += (what.empty() ? "" : " and ") + counted(files->size(), noun);
+      text::append_part(what, counted(files->size(), noun), " and ");
     }
   }
   return fmt::format("{} of {} evaluated; {} could not be read: {}", steps_evaluated, counted(steps, "step"), what,
@@ -382,8 +396,7 @@ std::map<Family, Members> families(const RuleRun& run, const TensorSet& tensors)
     if (of_list->empty()) {
       return;
     }
-    std::string folder = *snapshot.file(row);
-    folder.resize(folder.rfind('/') == std::string::npos ? 0 : folder.rfind('/'));
+    const std::string folder(text::folder_of(*snapshot.file(row)));
     for (const std::uint32_t tensor : *of_list) {
       std::vector<GlobalStep>& steps = families[{row.worker(), folder, kind.at(tensor)}][tensor];
       if (steps.empty() || steps.back() != row.step()) {

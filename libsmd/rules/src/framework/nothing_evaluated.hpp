@@ -40,8 +40,8 @@ using text::first_names;
 /// What a rule needed and could not read: records, and the files that would say which records exist.
 class Unread {
  public:
-  /// Adds the record of a slot, counted once. Precondition: the slot has a problem.
-  void add_record(const Slot& slot);
+  /// Adds the record of a slot, counted once.
+  void add_record(const Slot& slot, const Problem& problem);
   /// As above, for a record that the rule read itself, identified by its problem.
   void add_record(const EvaluatedTrial& trial, const Problem& problem);
   /// Adds a step at which nothing was evaluated because of a record.

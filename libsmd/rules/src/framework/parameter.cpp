@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace smd {
@@ -65,21 +64,9 @@ std::string range_text(const ParameterSpec& spec) {
 
 namespace {
 
-std::string_view trim(std::string_view text) { return text::trimmed(text, " \t\r\n\v\f"); }
+constexpr std::string_view python_blanks = " \t\r\n\v\f";
 
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> items;
-  for (;;) {
-    const std::size_t comma = text.find(',');
-    if (const std::string_view item = trim(text.substr(0, comma)); !item.empty()) {
-      items.emplace_back(item);
-    }
-    if (comma == std::string_view::npos) {
-      return items;
-    }
-    text.remove_prefix(comma + 1);
-  }
-}
+std::string_view trim(std::string_view text) { return text::trimmed(text, python_blanks); }
 
 }  // namespace
 
@@ -103,7 +90,7 @@ class ParameterParser {
       case ParameterType::list:
       case ParameterType::number_list:
       case ParameterType::pattern_list:
-        value.list = split(text);
+        value.list = text::list_items(text, python_blanks);
         parse_items(text, value);
         break;
       case ParameterType::pattern:
@@ -149,12 +136,11 @@ class ParameterParser {
     if (text.starts_with('+') && !text.starts_with("+-")) {
       text.remove_prefix(1);
     }
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !in_range(static_cast<double>(value))) {
+    const auto value = text::parsed<std::int64_t>(text);
+    if (!value || !in_range(static_cast<double>(*value))) {
       refuse(given, wanted("a whole number"));
     }
-    return value;
+    return *value;
   }
 
   /// A number beyond the range of a double is 0 or infinity, as in Python.

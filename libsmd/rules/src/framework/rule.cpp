@@ -37,7 +37,7 @@ void RuleSummary::note(std::string text) { run_->warn(std::move(text), false); }
 void RuleSummary::explain(std::string reason) { run_->explain(std::move(reason)); }
 
 std::optional<GlobalStep> RuleTick::last_step() const noexcept {
-  return run_->last() ? std::optional(run_->last()->step()) : std::nullopt;
+  return run_->last() ? std::optional(run_->last()->step) : std::nullopt;
 }
 void RuleTick::evaluated() { run_->count_evaluated(); }
 void RuleTick::trigger(Finding finding) {

@@ -3,6 +3,7 @@
 
 #include "framework/common.hpp"
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
 
 #include <smd/log.hpp>
 
@@ -35,6 +36,22 @@ std::optional<GlobalStep> bound(const EvaluationOptions& options, std::optional<
     return option;
   }
   return GlobalStep(*parameter);
+}
+
+/// Returns why a request got nothing of its record; null if it got what there is. What other requests wanted of the
+/// record does not count.
+const Problem* problem_of(const Slot& slot, RecordRequest::Kind kind) {
+  const auto given = [](const std::optional<Problem>& problem) { return problem ? &*problem : nullptr; };
+  switch (kind) {
+    case RecordRequest::Kind::wall_time:
+      return slot.timed ? nullptr : given(slot.problem);
+    case RecordRequest::Kind::computed:
+      return given(slot.problem);
+    case RecordRequest::Kind::value:
+    case RecordRequest::Kind::saved:
+      break;
+  }
+  return given(slot.problem ? slot.problem : slot.not_held);
 }
 
 }  // namespace
@@ -112,7 +129,7 @@ bool RuleRun::invoke(StepContext& plan) {
       }
       skip(plan, error);
     } catch (const StepUnavailable& error) {
-      if (error.tag() == "NoMoreData" && error.step.number <= plan.step.step().value) {
+      if (error.tag() == "NoMoreData" && error.step.number <= plan.step.step.value) {
         throw;  // no later step is there either; about a later step: the rule looked beyond the end
       }
       skip(plan, error);
@@ -126,7 +143,7 @@ bool RuleRun::invoke(StepContext& plan) {
 
 void RuleRun::skip(const StepContext& plan, const Error& why) const {
   log(LogLevel::debug,
-      fmt::format("{} skips step {}: {}: {}", result().rule, plan.step.step().value, why.tag(), why.what()));
+      fmt::format("{} skips step {}: {}: {}", result().rule, plan.step.step.value, why.tag(), why.what()));
 }
 
 /// Ends the rule with a configuration error: that a pattern is too slow shows only on the trial's names, but the
@@ -138,7 +155,7 @@ void RuleRun::refuse(const MatchLimit& error) {
 std::string RuleRun::parameter_of(const std::string& pattern) const {
   const auto holds_pattern = [&](const auto& parameter) {
     const std::vector<std::string>& items = rule_->parameters().list(parameter.first);
-    return parameter.second == pattern || std::ranges::find(items, pattern) != items.end();
+    return parameter.second == pattern || contains(items, pattern);
   };
   const auto found = std::ranges::find_if(result().params, holds_pattern);
   return found == result().params.end() ? std::string() : found->first;
@@ -196,9 +213,9 @@ void RuleRun::resolve() {
 }
 
 bool RuleRun::wants(const SnapshotStep& step) {
-  const GlobalStep number = step.step();
+  const GlobalStep number = step.step;
   const std::optional<std::vector<GlobalStep>>& steps = options_->steps;
-  if (last_ && number <= last_->step()) {
+  if (last_ && number <= last_->step) {
     return false;  // the evaluation began again, and this rule goes on
   }
   cut_ = cut_ || (end_ && number >= *end_) || (steps && (steps->empty() || number > steps->back()));
@@ -207,8 +224,7 @@ bool RuleRun::wants(const SnapshotStep& step) {
 
 /// Returns whether a step is within the rule's limits, according to its number and mode.
 bool RuleRun::in_range(const SnapshotStep& step) const {
-  return in_range(step.step()) &&
-         (!options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode());
+  return in_range(step.step) && (!options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode);
 }
 
 /// As above, according to its number alone.
@@ -259,7 +275,7 @@ void RuleRun::evaluate_plan(StepContext& plan) {
   } else {
     ++own().steps_skipped;
     if (step_unread_) {
-      unread_.add_step(last_->step());
+      unread_.add_step(last_->step);
     }
   }
   const std::size_t first = own().findings.size();
@@ -267,16 +283,19 @@ void RuleRun::evaluate_plan(StepContext& plan) {
     add_finding(std::move(finding));
   }
   sort_from(first);
+  done_ = done_ || plan.done;
   stopped_ = stopped_ || plan.done || (!options_->keep_going && !plan.findings.empty());
 }
 
 void RuleRun::note_unread(const StepContext& plan) {
   for (const RecordRequest& ask : plan.asks) {
     const Slot& slot = plan.window[ask.slot];
-    if (slot.problem) {
-      unread_.add_record(slot);
+    if (const Problem* const problem = problem_of(slot, ask.kind)) {
+      unread_.add_record(slot, *problem);
       step_unread_ = true;
-    } else if (slot.held != Held::numbers && slot.held != Held::nothing && ask.kind != RecordRequest::Kind::wall_time) {
+    } else if (ask.kind == RecordRequest::Kind::wall_time) {
+      continue;
+    } else if (slot.held != Held::numbers && slot.held != Held::nothing) {
       SkippedTensors& skipped = skipped_[{slot.held, slot.trial->number()}];
       skipped.trial = slot.trial;
       skipped.tensors.insert(ask.tensor);
@@ -297,7 +316,7 @@ void RuleRun::note_unread(const Problem& problem) {
 void RuleRun::count_evaluated() {
   ++own().steps_evaluated;
   if (last_) {
-    const GlobalStep step = last_->step();
+    const GlobalStep step = last_->step;
     own().first_step = std::min(own().first_step.value_or(step), step);
     own().last_step = std::max(own().last_step.value_or(step), step);
   }
@@ -336,7 +355,7 @@ void RuleRun::tick(double seconds, bool new_data) {
 /// later ones if it stopped early), and collections files if it selects tensors by collection.
 void RuleRun::note_unread_files() {
   const auto wanted = [&](GlobalStep step) {
-    const bool later = last_ && step > last_->step();
+    const bool later = last_ && step > last_->step;
     return later ? !stopped_ && in_range(step) : looked_back_ || in_range(step);
   };
   const std::vector<TensorSelection>& selections = RuleAccess::selections(*rule_);
@@ -463,7 +482,7 @@ void RuleRun::for_each_row(std::size_t number, const std::function<void(SavedRow
   const EvaluatedTrial& trial = number == 0 ? *base_ : *others_.at(number - 1);
   for (const SnapshotStep& step : trial.snapshot().steps()) {
     if (in_range(step)) {
-      for (const SavedRow row : trial.rows(step)) {
+      for (const SavedRow row : trial.rows(step.step)) {
         visit(row);
       }
     }
@@ -499,9 +518,7 @@ std::vector<std::string_view> RuleRun::saved_tensors(SelectionId selection, std:
 
 void RuleRun::warn(std::string text, bool casts_doubt) {
   own().doubtful = own().doubtful || casts_doubt;
-  if (std::ranges::find(own().warnings, text) == own().warnings.end()) {
-    own().warnings.push_back(std::move(text));
-  }
+  add_once(own().warnings, std::move(text));
 }
 
 void RuleRun::note_pair(const TensorPair& pair) {
@@ -518,7 +535,7 @@ void RuleRun::note_missing_collections() {
   for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
     for (const std::string& name : selection.collections) {
       if (!base_->snapshot().has_collection(name)) {
-        warn("the trial has no collection '" + printable(name) + "'", false);
+        warn("the trial has no collection " + in_quotes(name), false);
       }
     }
   }
@@ -534,8 +551,8 @@ void RuleRun::note_missing_collections() {
 
 /// Warns of each given pattern that matches no tensor: beside a pattern that matches one, a typo would pass in silence.
 void RuleRun::note_unmatched_patterns() {
-  if (base_->snapshot().tensors() == 0 || (options_->follow && stopped_ && !ended_)) {
-    return;  // the result says why; or the rule ended before the job, which may still save such a tensor
+  if (base_->snapshot().tensors() == 0 || (options_->follow && stopped_ && !done_ && !ended_)) {
+    return;  // the result says why; or the rule triggered before the job ended, which may still save such a tensor
   }
   for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
     for (const std::string& pattern : selection.regex) {
@@ -544,7 +561,7 @@ void RuleRun::note_unmatched_patterns() {
       }
       try {
         const TensorSet found = base_->snapshot().select({.regex = {pattern}});
-        if (std::ranges::find(found, true) != found.end()) {
+        if (contains(found, true)) {
           continue;
         }
       } catch (const MatchLimit&) {  // too slow alone; beside others it is not tried on names that they match
@@ -576,8 +593,8 @@ std::string RuleRun::why_nothing() const {
   if (!last_) {
     const std::vector<SnapshotStep> steps = base_->snapshot().steps();
     const auto first = std::ranges::find_if(steps, [&](const SnapshotStep& step) { return in_range(step); });
-    return nothing + (first != steps.end() && !first->complete() ? "no step in range is complete"
-                                                                 : "no step of the trial is in range");
+    return nothing + (first != steps.end() && !first->complete ? "no step in range is complete"
+                                                               : "no step of the trial is in range");
   }
   const std::vector<std::string> without_numbers = skipped();
   if (without_numbers.empty()) {

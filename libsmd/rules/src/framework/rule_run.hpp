@@ -165,6 +165,7 @@ class RuleRun {
   std::optional<SnapshotStep> last_;
   bool planned_any_ = false;
   bool stopped_ = false;  // triggered, or done
+  bool done_ = false;     // the rule needs no more steps
   bool cut_ = false;      // the rule's end excluded steps
   bool ended_ = false;
   bool evaluated_at_end_ = false;

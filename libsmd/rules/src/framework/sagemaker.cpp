@@ -67,21 +67,21 @@ StoppedJob stop_training_job(std::string_view prefix, const RemoteOptions& optio
   StoppedJob result;
   const std::string text(prefix);
   result.matches = jobs_in_progress(text, options);
-  const std::string shown = "'" + detail::printable(prefix) + "'";
+  const std::string shown = detail::in_quotes(prefix);
   if (result.matches.empty()) {
     result.text = "no training job in progress has a name that begins with " + shown + "; nothing was stopped";
     return result;
   }
   if (result.matches.size() > 1) {
     result.text = std::to_string(result.matches.size()) + " training jobs in progress have names that begin with " +
-                  shown + " ('" + detail::printable(result.matches[0]) + "', '" + detail::printable(result.matches[1]) +
-                  "'" + (result.matches.size() > 2 ? ", …" : "") + "); nothing was stopped";
+                  shown + " (" + detail::in_quotes(result.matches[0]) + ", " + detail::in_quotes(result.matches[1]) +
+                  (result.matches.size() > 2 ? ", …" : "") + "); nothing was stopped";
     return result;
   }
   result.name = result.matches.front();
   call("StopTrainingJob", {{"TrainingJobName", result.name}}, options);
   result.stopped = true;
-  result.text = "the training job '" + detail::printable(result.name) + "' was told to stop";
+  result.text = "the training job " + detail::in_quotes(result.name) + " was told to stop";
   return result;
 }
 

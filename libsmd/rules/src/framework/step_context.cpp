@@ -12,13 +12,13 @@ namespace smd {
 namespace detail::rules {
 
 void place_at(Finding& finding, const SnapshotStep& step) {
-  finding.step = step.step();
-  finding.mode = step.mode();
-  finding.mode_step = step.mode_step();
+  finding.step = step.step;
+  finding.mode = step.mode;
+  finding.mode_step = step.mode_step;
 }
 
 StepContext::StepContext(RuleRun& in_run, Window& in_window, const SnapshotStep& in_step, bool in_first)
-    : run(in_run), window(in_window), step(in_step), first(in_first), rows(in_run.base().rows(in_step)) {}
+    : run(in_run), window(in_window), step(in_step), first(in_first), rows(in_run.base().rows(in_step.step)) {}
 
 std::span<const Unit> StepContext::units(SelectionId selection) {
   for (const auto& [id, units] : units_) {
@@ -156,9 +156,9 @@ std::vector<std::string_view> workers_of(const EvaluatedTrial& trial, const std:
 
 }  // namespace
 
-GlobalStep StepTensors::step() const noexcept { return context_->step.step(); }
-Mode StepTensors::mode() const noexcept { return context_->step.mode(); }
-ModeStep StepTensors::mode_step() const noexcept { return context_->step.mode_step(); }
+GlobalStep StepTensors::step() const noexcept { return context_->step.step; }
+Mode StepTensors::mode() const noexcept { return context_->step.mode; }
+ModeStep StepTensors::mode_step() const noexcept { return context_->step.mode_step; }
 bool StepTensors::first() const noexcept { return context_->first; }
 bool StepTensors::live() const noexcept { return context_->run.options().follow; }
 std::span<const Unit> StepTensors::units(SelectionId selection) const { return context_->units(selection); }
@@ -185,18 +185,16 @@ std::span<const Unit> StepTensors::series_of_all_modes(const Unit& unit) const {
 }
 bool StepTensors::other_has_step(std::size_t other) const {
   const std::optional<SnapshotStep> there = context_->run.others().at(other)->snapshot().find_step(step());
-  return there && there->complete() && there->mode() == mode();
+  return there && there->complete && there->mode == mode();
 }
 std::vector<Unit> StepTensors::other_units(std::string_view tensor, std::size_t other) const {
   const EvaluatedTrial& trial = *context_->run.others().at(other);
-  const std::optional<SnapshotStep> there = trial.snapshot().find_step(step());
   const std::optional<std::uint32_t> id = trial.snapshot().find_tensor(tensor);
-  return there && id ? trial.units(trial.rows(*there), *id) : std::vector<Unit>();
+  return id ? trial.units(trial.rows(step()), *id) : std::vector<Unit>();
 }
 std::vector<std::string_view> StepTensors::other_workers(std::size_t other) const {
   const EvaluatedTrial& trial = *context_->run.others().at(other);
-  const std::optional<SnapshotStep> there = trial.snapshot().find_step(step());
-  return there ? workers_of(trial, trial.rows(*there)) : std::vector<std::string_view>();
+  return workers_of(trial, trial.rows(step()));
 }
 
 void StepNeeds::value(const Unit& unit, Keep keep) {
@@ -244,7 +242,7 @@ std::optional<double> StepView::wall_time() const {
   std::optional<double> latest;
   for (const RecordRequest& ask : context_->asks) {
     const Slot& slot = context_->window[ask.slot];
-    if (ask.kind == RecordRequest::Kind::wall_time && !slot.problem && !std::isnan(slot.wall_time)) {
+    if (ask.kind == RecordRequest::Kind::wall_time && slot.timed && !std::isnan(slot.wall_time)) {
       latest = std::max(latest, std::optional(slot.wall_time));
     }
   }

@@ -21,6 +21,9 @@ constexpr std::uint64_t repeated_limit = std::uint64_t{256} << 20;
 constexpr std::size_t part_records = 128;
 constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
 
+/// Returns whether a record's elements cannot be read, though it is known where it is and when it was made.
+bool of_unread_type(const Place& place) { return place.type && !place.type->unread_type.empty(); }
+
 }  // namespace
 
 const KeptValues::Kept* KeptValues::find(const Key& key) {
@@ -54,26 +57,21 @@ Held held_by(Dtype dtype, std::uint64_t count) {
                                 : Held::numbers;
 }
 
-/// Reduces a value, holds it in memory, or both.
+/// Reduces a value, holds it in memory, or both. What one rule wants must not change what another gets.
 void Window::take(Slot& slot, const Place& place, Extent& value, ValueReducer& reducer) {
   slot.wall_time = value.wall_time();
+  slot.timed = true;
   slot.have_value = false;
   slot.problem.reset();
+  slot.not_held.reset();
   slot.held = held_by(value.dtype(), value.size());
   if (slot.held != Held::numbers) {
     return;
   }
   const std::vector<Reduction>& reductions = sets_.of(slot.reductions);
   bool reduced = false;
-  if (slot.value_wanted || slot.number_wanted) {
-    if (!may_hold(slot, value.size() * item_size(value.dtype()))) {
-      slot.held = Held::nothing;
-      slot.problem = Problem{ProblemKind::damaged, *place.file, place.offset,
-                             "its elements, repeated from a few that are stored, take more memory than all such "
-                             "values of a step may (" +
-                                 std::to_string(repeated_limit >> 20) + " MiB)"};
-      return;
-    }
+  const bool wanted = slot.value_wanted || slot.number_wanted;
+  if (wanted && may_hold(slot, value.size() * item_size(value.dtype()))) {
     std::optional<TensorValue> whole = value.value();
     if (!whole) {
       return;
@@ -87,8 +85,14 @@ void Window::take(Slot& slot, const Place& place, Extent& value, ValueReducer& r
       reducer.reduce(slot.value.view(), reductions);
       reduced = true;
     }
-  } else if (!reductions.empty()) {
-    reduced = reducer.reduce(value, reductions);
+  } else {
+    if (wanted) {
+      slot.not_held = Problem{ProblemKind::damaged, *place.file, place.offset,
+                              "its elements, repeated from a few that are stored, take more memory than all such "
+                              "values of a step may (" +
+                                  std::to_string(repeated_limit >> 20) + " MiB)"};
+    }
+    reduced = !reductions.empty() && reducer.reduce(value, reductions);
   }
   if (reduced) {
     const std::span<const ReducedValue> results = reducer.results();
@@ -113,9 +117,15 @@ void Window::read_part(const EvaluatedTrial& trial, std::span<const std::uint32_
   reader.read_each(
       wanted, [&](std::size_t i, Extent& value) { take(slots_[slots[i]], wanted[i].place, value, reducer); },
       [&](std::size_t i, const std::optional<Problem>& problem) {
-        if (problem) {
-          slots_[slots[i]].problem = problem;
-          slots_[slots[i]].held = Held::nothing;
+        if (!problem) {
+          return;
+        }
+        Slot& slot = slots_[slots[i]];
+        slot.problem = problem;
+        slot.held = Held::nothing;
+        if (of_unread_type(wanted[i].place)) {
+          slot.wall_time = wanted[i].place.wall_time;
+          slot.timed = true;
         }
       });
 }
@@ -170,6 +180,7 @@ void Window::read(unsigned jobs, ReadCounters& counters) {
       if (const auto* kept = kept_.find({slot.trial->number(), slot.row.id(), slot.position})) {
         slot.value = kept->value;
         slot.wall_time = kept->wall_time;
+        slot.timed = true;
         slot.held = kept->held;
         slot.have_value = kept->held == Held::numbers;
         continue;
@@ -177,8 +188,9 @@ void Window::read(unsigned jobs, ReadCounters& counters) {
     }
     if (!slot.value_wanted && !slot.number_wanted && slot.reductions == 0) {  // only its time
       const Place place = slot.trial->snapshot().place(slot.row, slot.position, nullptr);
-      if (place.type && !place.type->unread_type.empty()) {
+      if (of_unread_type(place)) {
         slot.wall_time = place.wall_time;
+        slot.timed = true;
         continue;
       }
     }
@@ -238,7 +250,7 @@ std::optional<double> Window::number(const Slot& slot, const Reduction& reductio
 
 void Window::keep_values() {
   for (Slot& slot : slots_) {
-    if (slot.keep && !slot.problem) {
+    if (slot.keep && !slot.problem && !slot.not_held) {
       kept_.put({slot.trial->number(), slot.row.id(), slot.position},
                 {std::move(slot.value), slot.wall_time, slot.held});
     }

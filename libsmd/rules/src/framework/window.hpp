@@ -57,7 +57,9 @@ struct Slot {
   TensorValue value = {};
   double number = 0;
   double wall_time = 0;
-  std::optional<Problem> problem = {};
+  bool timed = false;                    ///< `wall_time` is known, even if there is a problem with the elements.
+  std::optional<Problem> problem = {};   ///< With the record, or with its elements if a rule wants them.
+  std::optional<Problem> not_held = {};  ///< Why the value is not held in memory; its reductions may be there.
 };
 
 /// Values that rules may look back at. Drops the least recently used first.

@@ -3,6 +3,7 @@
 
 #include "text/escape.hpp"
 #include "text/mapped.hpp"
+#include "text/path.hpp"
 
 #include <fmt/format.h>
 
@@ -62,7 +63,7 @@ bool surely_agrees(const TensorSet& set, const ShardIndex& index, const Headers&
   };
   const auto whole = [](const Place& place) { return place.file && place.next == place.file->header.entries.size(); };
   const std::set<std::string_view> named(index.files.begin(), index.files.end());
-  const auto is_named = [&](const TensorFile& file) { return named.contains(last_part_of(file.path)); };
+  const auto is_named = [&](const TensorFile& file) { return named.contains(text::leaf_of(file.path)); };
   return std::ranges::all_of(index.tensors, names_next) && std::ranges::all_of(places, whole) &&
          std::ranges::all_of(set.files, is_named);
 }
@@ -78,7 +79,7 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const Header
   }
   const auto disagree = [&](std::string_view tensor, std::string_view leaf, const char* how) {
     problems.add(damaged_file(
-        set.index, "index and '" + printable(leaf) + "' disagree about tensor '" + printable(tensor) + "': " + how));
+        set.index, "index and " + in_quotes(leaf) + " disagree about tensor " + in_quotes(tensor) + ": " + how));
   };
   std::set<std::string> files;
   for (const TensorFile& file : set.files) {
@@ -88,7 +89,7 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const Header
     files.insert(joined(set.folder, file));
   }
   for (const std::string& file : files) {
-    const std::string_view leaf = last_part_of(file);
+    const std::string_view leaf = text::leaf_of(file);
     const auto names = names_in(file, headers);
     if (!names) {
       continue;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/checkpoint_files.hpp"
 
-#include "base/map_pages.hpp"
 #include "layout/checkpoints/checkpoint_names.hpp"
 #include "layout/checkpoints/trainer_state.hpp"
+#include "text/path.hpp"
 #include "wire/first_bytes.hpp"
 #include "wire/little_endian.hpp"
 
@@ -28,7 +28,6 @@ Outcome<std::string_view> read_text(const storage::File& file, std::uint64_t off
   if (memory == nullptr) {
     return Problem{ProblemKind::io, {}, offset, "memory ran out"};
   }
-  map_pages(memory, size);
   const auto got = file.read_at(offset, {memory, size});
   if (!got) {
     return got.problem();
@@ -73,7 +72,7 @@ void read_safetensors(const storage::File& file, std::span<const std::byte> firs
 
 /// A checkpoint of torch.distributed.checkpoint without its `.metadata` is as old as the newest of its other files.
 std::chrono::system_clock::time_point newest_beside(storage::Storage& storage, const std::string& path) {
-  const std::string folder(folder_of(path));
+  const std::string folder(text::folder_of(path));
   std::chrono::system_clock::time_point newest;
   const auto entries = storage.list(folder);
   for (const storage::DirEntry& entry : entries ? *entries : std::vector<storage::DirEntry>()) {
@@ -94,7 +93,7 @@ TensorFileHeader read_header(storage::Storage& storage, const std::string& path,
   result.reading = ++readings;
   result.stamp = storage.file_stamp(path);
   result.written = storage.written_at(path).value_or(std::chrono::system_clock::time_point());
-  if (last_part_of(path) == distributed_name) {
+  if (text::leaf_of(path) == distributed_name) {
     take(pytorch::read_distributed(storage, path, stop), result);
     result.written = result.header.cut ? newest_beside(storage, path) : result.written;
     return result;
@@ -175,7 +174,7 @@ TrainerStep read_trainer_step(storage::Storage& storage, const std::string& path
     return step && !cut ? TrainerStep{step, {}} : TrainerStep{{}, std::move(problem)};
   }
   if (!step && !log->empty()) {
-    return {{}, Problem{ProblemKind::remark, {}, {}, "has no global_step: its log is left out"}};
+    return {{}, make_problem(ProblemKind::remark, "has no global_step: its log is left out")};
   }
   return {step, {}};
 }

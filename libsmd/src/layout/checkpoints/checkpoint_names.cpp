@@ -2,27 +2,22 @@
 #include "layout/checkpoints/checkpoint_names.hpp"
 
 #include "layout/folder_walk.hpp"
+#include "text/ascii.hpp"
+#include "text/number.hpp"
+#include "text/path.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <span>
 
 namespace smd::detail::layout {
 
 namespace {
 
-constexpr bool is_ascii_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
 template <class Number>
 std::optional<Number> number_of(std::string_view digits) noexcept {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return !digits.empty() && is_ascii_digit(digits.front()) && error == std::errc() &&
-                 end == digits.data() + digits.size()
-             ? std::optional(number)
-             : std::nullopt;
+  return !digits.empty() && text::is_digit(digits.front()) ? text::parsed<Number>(digits) : std::nullopt;
 }
 
 /// Returns the digits at the end of a text.
@@ -41,7 +36,7 @@ std::optional<std::int64_t> number_after(std::string_view name, std::string_view
   for (std::size_t at = name.find(key); at != name.npos; at = name.find(key, at + 1)) {
     std::string_view digits = name.substr(at + key.size());
     digits = digits.substr(0, std::min(digits.find_first_not_of("0123456789"), digits.size()));
-    const bool letter_before = at > 0 && ((name[at - 1] | 0x20) >= 'a' && (name[at - 1] | 0x20) <= 'z');
+    const bool letter_before = at > 0 && text::is_letter(name[at - 1]);
     if (const auto number = number_of<std::int64_t>(digits); number && !letter_before) {
       return number;
     }
@@ -120,7 +115,7 @@ std::optional<std::int64_t> epoch_in(std::string_view name) noexcept {
 std::string_view tensor_ending(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 7> endings = {safetensors_ending, ".pt",      ".pth",         ".ckpt",
                                                        ".pt.tar",          ".pth.tar", doubtful_ending};
-  const std::string_view leaf = last_part_of(name);
+  const std::string_view leaf = text::leaf_of(name);
   const auto* const found = std::ranges::find_if(
       endings, [&](std::string_view ending) { return leaf.ends_with(ending) && leaf.size() > ending.size(); });
   return found == endings.end() || is_beside_model(leaf) || is_apple_double(leaf) ? std::string_view() : *found;
@@ -167,7 +162,7 @@ std::string joined(std::string_view folder, std::string_view name) {
 
 TensorFileName split_tensor_file_name(std::string_view file) noexcept {
   TensorFileName name;
-  name.stem = last_part_of(file);
+  name.stem = text::leaf_of(file);
   const bool index = is_shard_index(name.stem);
   if (index) {
     name.stem.remove_suffix(shard_index_ending.size());

@@ -46,16 +46,6 @@ inline constexpr std::size_t no_model = 5;
 /// bytes do not say otherwise.
 [[nodiscard]] bool is_checkpoint_file(std::string_view name) noexcept;
 
-/// Returns the last part of a path.
-[[nodiscard]] constexpr std::string_view last_part_of(std::string_view path) noexcept {
-  return path.substr(path.rfind('/') + 1);
-}
-
-/// Returns the folder of a path; empty: it has none.
-[[nodiscard]] constexpr std::string_view folder_of(std::string_view path) noexcept {
-  const std::size_t slash = path.rfind('/');
-  return path.substr(0, slash == path.npos ? 0 : slash);
-}
 /// Returns the path of what lies in a folder, which may be empty.
 [[nodiscard]] std::string joined(std::string_view folder, std::string_view name);
 

@@ -2,6 +2,7 @@
 #include "layout/checkpoints/checkpoint_plan.hpp"
 
 #include "text/escape.hpp"
+#include "text/path.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
@@ -90,14 +91,14 @@ Status list_objects(storage::Storage& storage, CheckpointFolders& found) {
   std::map<std::string, std::set<std::string>> inner;
   Status listed = storage.list_below({}, {}, [&](std::span<const std::string> names) {
     for (const std::string& name : names) {
-      const std::string path(folder_of(name));
-      const std::string leaf(last_part_of(name));
+      const std::string path(text::folder_of(name));
+      const std::string leaf(text::leaf_of(name));
       if (std::ranges::count(name, '/') > listed_levels || !matters(leaf)) {
         continue;
       }
       take(found.folders[path], {leaf, storage::EntryKind::file});
-      for (std::string one = path; !one.empty(); one = folder_of(one)) {
-        inner[std::string(folder_of(one))].emplace(last_part_of(one));
+      for (std::string one = path; !one.empty(); one = text::folder_of(one)) {
+        inner[std::string(text::folder_of(one))].emplace(text::leaf_of(one));
       }
     }
   });
@@ -122,7 +123,7 @@ const CheckpointFolder* CheckpointFolders::find(std::string_view path) const {
 }
 
 bool CheckpointFolders::may_be_read(std::string_view path) const {
-  const std::string_view outer = folder_of(path);
+  const std::string_view outer = text::folder_of(path);
   const CheckpointFolder* const folder = find(outer);
   return outer.empty() || (outer.find('/') == outer.npos && is_checkpoint_folder(outer) && folder != nullptr &&
                            may_have_components(outer, folder->is_pipeline));
@@ -197,7 +198,7 @@ class Planner {
 
  private:
   void leave_out(std::string_view name, std::string_view why) {
-    plan_.remarks.add({ProblemKind::remark, {}, {}, "'" + printable(name) + "' is left out: " + std::string(why)});
+    plan_.remarks.add(make_problem(ProblemKind::remark, in_quotes(name) + " is left out: " + std::string(why)));
   }
 
   /// Returns the sets of a folder's files, by stem.
@@ -271,7 +272,7 @@ class Planner {
     for (TensorSet& set : sets_of({}, {}, root)) {
       Candidate candidate;
       const bool whole = set.ending != safetensors_ending && set.of == 0 && !set.files.empty();
-      candidate.name = whole ? last_part_of(set.files.front().path) : std::string_view(set.stem);
+      candidate.name = whole ? text::leaf_of(set.files.front().path) : std::string_view(set.stem);
       candidate.label = label_of_name(set.stem);
       const std::optional<NamedStep> named = step_of_name(set.stem);
       if (!candidate.label && !named) {
@@ -367,8 +368,8 @@ class Planner {
       if (candidate.number->unit != plan_.unit) {
         leave_out(candidate.name, "its name tells an epoch, and those of others steps");
       } else if (!plan_.checkpoints.empty() && plan_.checkpoints.back().step == candidate.number->number) {
-        leave_out(candidate.name, "step " + std::to_string(candidate.number->number) + " is that of '" +
-                                      printable(plan_.checkpoints.back().path) + "'");
+        leave_out(candidate.name, "step " + std::to_string(candidate.number->number) + " is that of " +
+                                      in_quotes(plan_.checkpoints.back().path));
       } else {
         candidate.checkpoint.step = candidate.number->number;
         plan_.checkpoints.push_back(std::move(candidate.checkpoint));
@@ -402,8 +403,8 @@ class Planner {
     for (const auto& [path, folder] : folders_.folders) {
       const std::string_view outer = std::string_view(path).substr(0, path.find('/'));
       if (!folders_.may_be_read(path) &&
-          (read.contains(outer) || (of_components && folder_of(path) == outer && !is_checkpoint_folder(outer))) &&
-          folders_.find(folder_of(path))->folders.size() <= most_noted_inner &&
+          (read.contains(outer) || (of_components && text::folder_of(path) == outer && !is_checkpoint_folder(outer))) &&
+          folders_.find(text::folder_of(path))->folders.size() <= most_noted_inner &&
           std::ranges::any_of(folder.files, of_tensors)) {
         others.push_back(path);
       }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/checkpoints_layout.hpp"
 
-#include "base/map_pages.hpp"
 #include "layout/series_rows.hpp"
 #include "text/escape.hpp"
 #include "text/mapped.hpp"
@@ -82,8 +81,6 @@ class RowFiller {
     tables_.names.reserve(names);
     last_file_.reserve(names);
     fresh_.reserve(names);
-    map_pages(last_file_);
-    map_pages(fresh_);
   }
   /// `fresh`: no earlier look has returned the row.
   void add_file(const CheckpointRow& place, const TensorFileHeader& file, bool fresh) {
@@ -102,8 +99,8 @@ class RowFiller {
         continue;
       }
       if (!entry.meaning.empty()) {
-        problems_.add(make_problem(ProblemKind::note, printable(place.path) + ": tensor '" + printable(entry.name) +
-                                                          "': " + std::string(entry.meaning)));
+        problems_.add(make_problem(ProblemKind::note, printable(place.path) + ": tensor " + in_quotes(entry.name) +
+                                                          ": " + std::string(entry.meaning)));
       }
       const ValueKind kind = place.main && !entry.further ? ValueKind::parameter : ValueKind::further;
       const std::uint32_t first = place.prefix.empty()
@@ -124,8 +121,8 @@ class RowFiller {
       }
       if (last_file_[id] != nullptr && last_file_[id]->step == place.step) {
         problems_.add({ProblemKind::damaged, place.path, entry.offset,
-                       "tensor '" + printable(tables_.names[id]) + "' stands in '" + printable(last_file_[id]->path) +
-                           "' too: that one counts"});
+                       "tensor " + in_quotes(tables_.names[id]) + " stands in " + in_quotes(last_file_[id]->path) +
+                           " too: that one counts"});
         continue;
       }
       last_file_[id] = &place;
@@ -206,9 +203,8 @@ class RowFiller {
       }
       const std::uint32_t id = noted(tables_.names.add(fact.name), ValueKind::number, fresh);
       if (last_file_[id] == &place) {
-        problems_.add(make_problem(ProblemKind::remark,
-                                   "number '" + printable(fact.name) + "' is left out: a tensor has its name",
-                                   place.path));
+        problems_.add(make_problem(
+            ProblemKind::remark, "number " + in_quotes(fact.name) + " is left out: a tensor has its name", place.path));
         continue;
       }
       last_file_[id] = &place;

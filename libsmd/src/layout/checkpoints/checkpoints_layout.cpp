@@ -5,6 +5,7 @@
 #include "text/escape.hpp"
 #include "text/json.hpp"
 #include "text/mapped.hpp"
+#include "text/path.hpp"
 #include "text/words.hpp"
 #include "wire/first_bytes.hpp"
 #include "wire/safetensors.hpp"
@@ -112,7 +113,7 @@ class CheckpointLook {
       return found;
     }
     if (plan_.unit == StepUnit::epoch) {
-      problems_.add({ProblemKind::note, {}, {}, "steps are epochs here: names tell no steps"});
+      problems_.add(make_problem(ProblemKind::note, "steps are epochs here: names tell no steps"));
     }
     if (Status read = read_files(); !read) {
       return std::move(read.problem());
@@ -236,14 +237,14 @@ class CheckpointLook {
     }
     Problem problem = *state->problem;
     if (problem.kind == ProblemKind::not_found) {
-      const std::vector<storage::DirEntry>& files = folders.find(folder_of(path))->files;
+      const std::vector<storage::DirEntry>& files = folders.find(text::folder_of(path))->files;
       const bool link = std::ranges::any_of(
           files, [](const storage::DirEntry& file) { return file.name == trainer_state_name && file.link; });
       if (!link) {
         return;  // removed with its checkpoint, whose files are reported
       }
       problem = damaged(leads_nowhere);
-    } else if (const auto named = step_of_name(folder_of(path));
+    } else if (const auto named = step_of_name(text::folder_of(path));
                problem.kind == ProblemKind::not_yet && request_.as_it_stands && named &&
                named->unit == StepUnit::step && named->number < last_state_) {
       problem.kind = ProblemKind::damaged;
@@ -259,7 +260,7 @@ class CheckpointLook {
   void tell_left_out(const std::string& path, const char* what) {
     if (request_.as_it_stands) {
       problems_.add(
-          make_problem(ProblemKind::remark, "'" + printable(path) + "' is not complete yet: " + what + " is left out"));
+          make_problem(ProblemKind::remark, in_quotes(path) + " is not complete yet: " + what + " is left out"));
     }
   }
 
@@ -338,7 +339,7 @@ class CheckpointLook {
     });
     return request_.stopped() ? Status(stopped_problem()) : ok();
   }
-  static Problem stopped_problem() { return {ProblemKind::stopped, {}, {}, "reading was stopped"}; }
+  static Problem stopped_problem() { return make_problem(ProblemKind::stopped, "reading was stopped"); }
 
   /// Lists all rows. A row that existed before keeps its id; others get new ones.
   void list_rows() {
@@ -700,7 +701,7 @@ class CheckpointsLayout final : public Layout {
     }
     std::vector<TensorFile> files = alone ? std::vector<TensorFile>() : candidates(*folders, place_.name);
     for (const CheckpointRow& row : own.rows) {
-      if (alone || last_part_of(row.path) == distributed_name) {
+      if (alone || text::leaf_of(row.path) == distributed_name) {
         files.push_back({row.path});
       }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/shard_index.hpp"
 
-#include "base/map_pages.hpp"
 #include "storage/storage.hpp"
 #include "text/escape.hpp"
 #include "text/json_reader.hpp"
@@ -24,14 +23,13 @@ Outcome<ShardIndex> parse_shard_index(std::string_view json) {
     if (key == "weight_map") {
       index = {};
       index.tensors.reserve(std::min(json.size() / usual_bytes, most_expected));
-      map_pages(index.tensors);
       std::unordered_map<std::string, std::uint32_t> ids;
       std::uint32_t last = 0;
       found = value.members([&](std::string_view given, text::JsonValue& file) {
         const std::string_view tensor =
             reader.stands_in_text(given) ? given : std::string_view(index.unescaped.emplace_front(given));
         const auto refuse = [&](const std::string& why) {
-          index.problems.add(damaged("tensor '" + printable(tensor) + "': its file " + why, file.offset()));
+          index.problems.add(damaged("tensor " + in_quotes(tensor) + ": its file " + why, file.offset()));
         };
         const auto name = file.text();
         if (!name) {
@@ -39,7 +37,7 @@ Outcome<ShardIndex> parse_shard_index(std::string_view json) {
         }
         if (last >= index.files.size() || index.files[last] != *name) {  // most tensors follow others of the same file
           if (!storage::is_plain_name(*name)) {
-            return refuse("'" + printable(*name) + "' is not a name in the index's own folder, and is not opened");
+            return refuse(in_quotes(*name) + " is not a name in the index's own folder, and is not opened");
           }
           const auto [known, fresh] =
               ids.try_emplace(std::string(*name), static_cast<std::uint32_t>(index.files.size()));
@@ -64,7 +62,7 @@ Outcome<ShardIndex> parse_shard_index(std::string_view json) {
   }
   for (std::size_t i = 1; i < index.tensors.size(); ++i) {
     if (index.tensors[i].name == index.tensors[i - 1].name) {
-      index.problems.add(damaged("tensor '" + printable(index.tensors[i].name) + "' stands in the index twice"));
+      index.problems.add(damaged("tensor " + in_quotes(index.tensors[i].name) + " stands in the index twice"));
     }
   }
   return index;

@@ -8,7 +8,7 @@
 #include "layout/folder_walk.hpp"
 #include "text/escape.hpp"
 #include "text/json_reader.hpp"
-#include "text/sort_each_once.hpp"
+#include "text/mapped.hpp"
 #include "wire/first_bytes.hpp"
 
 #include <smd/limits.hpp>
@@ -171,7 +171,7 @@ CollectionsFile finished(Drafts&& drafts, bool nameless, ProblemList& notes) {
       continue;
     }
     if (!draft) {
-      notes.add(damaged("collection '" + printable(key) + "' is not an object"));
+      notes.add(damaged("collection " + in_quotes(key) + " is not an object"));
       continue;
     }
     std::string name = std::move(draft->name).value_or(key);
@@ -180,13 +180,12 @@ CollectionsFile finished(Drafts&& drafts, bool nameless, ProblemList& notes) {
       continue;
     }
     if (name != key) {
-      notes.add(
-          {ProblemKind::note, {}, {}, "collection '" + printable(key) + "' calls itself '" + printable(name) + "'"});
+      notes.add(make_problem(ProblemKind::note, "collection " + in_quotes(key) + " calls itself " + in_quotes(name)));
     }
     for (const auto& [texts, wrong] :
          {std::pair("tensor_names", &draft->wrong_names), std::pair("include_regex", &draft->wrong_patterns)}) {
       if (!wrong->empty()) {
-        notes.add(damaged("collection '" + printable(name) + "': '" + texts + "' " + *wrong));
+        notes.add(damaged("collection " + in_quotes(name) + ": '" + texts + "' " + *wrong));
       }
     }
     Collection read = std::move(draft->collection);

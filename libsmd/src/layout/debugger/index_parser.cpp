@@ -89,7 +89,7 @@ std::optional<PlainMeta> plain_meta(std::string_view text) noexcept {
 constexpr std::size_t recent_bytes = std::size_t{64} << 20;
 
 std::string quoted(const std::optional<std::string_view>& name) {
-  return name ? "'" + printable(*name) + "'" : std::string("without a name");
+  return name ? in_quotes(*name) : std::string("without a name");
 }
 
 /// Returns a signed 64-bit integer. Nullopt for other values.
@@ -238,7 +238,7 @@ Outcome<ParsedIndex> IndexParser::parse_fully(std::string_view text, std::string
   }
   if (second_meta) {
     // Because of the note, the file is not remembered as a plain one: the text after its first 'meta' is not enough.
-    refused.add({ProblemKind::note, {}, {}, "'meta' occurs more than once; the last one counts"});
+    refused.add(make_problem(ProblemKind::note, "'meta' occurs more than once; the last one counts"));
   }
   return index;
 }

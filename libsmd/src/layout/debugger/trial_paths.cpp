@@ -2,6 +2,7 @@
 #include "layout/debugger/trial_paths.hpp"
 
 #include "layout/folder_walk.hpp"
+#include "text/mapped.hpp"
 
 #include <algorithm>
 #include <array>
@@ -118,9 +119,7 @@ void check_trial_names(storage::Storage& storage, const std::unordered_set<std::
   constexpr std::array<std::string_view, 5> parts = {"collections", index_folder, events_folder, "tensorboard",
                                                      end_marker};
   constexpr std::array<std::string_view, 3> files = {end_marker, lock_file, "claim.smd"};
-  const auto is_one_of = [](const auto& names, std::string_view name) {
-    return std::ranges::find(names, name) != names.end();
-  };
+  const auto is_one_of = [](const auto& names, std::string_view name) { return contains(names, name); };
   const auto note = [&](const std::string& file, const char* text) { report({ProblemKind::note, file, {}, text}); };
   const std::function<void(const std::string&, int)> check = [&](const std::string& path, int depth) {
     const bool in_root = path.empty();

@@ -4,7 +4,10 @@
 #include "base/buffer.hpp"
 #include "base/parallel.hpp"
 #include "layout/name_collections.hpp"
+#include "text/ascii.hpp"
 #include "text/escape.hpp"
+#include "text/json.hpp"
+#include "text/mapped.hpp"
 #include "text/number.hpp"
 #include "text/time.hpp"
 #include "text/trim.hpp"
@@ -12,6 +15,7 @@
 #include "wire/flat_json.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -43,8 +47,7 @@ Role role_of(std::string_view name, bool json) noexcept {
   if (name == "timestamp" || (json && name == "_timestamp")) {
     return Role::wall_time;
   }
-  const bool nothing = std::find(no_metrics.begin(), no_metrics.end(), name) != no_metrics.end() ||
-                       name.starts_with("elapsed") || name.starts_with("remaining") ||
+  const bool nothing = contains(no_metrics, name) || name.starts_with("elapsed") || name.starts_with("remaining") ||
                        (json && name.starts_with('_')) || name.size() > limits::name_bytes;
   return nothing ? Role::nothing : name == "epoch" ? Role::epoch : Role::tensor;
 }
@@ -132,14 +135,14 @@ class MetricTaker {
 
  private:
   void damage(std::uint64_t offset, std::string text) {
-    cursor_.problems.add({ProblemKind::damaged, {}, offset, std::move(text)});
+    cursor_.problems.add(damaged(std::move(text), offset));
     ++cursor_.rows;
   }
   Problem refuse(std::string why) const { return {ProblemKind::not_found, cursor_.path, {}, std::move(why)}; }
   void tell_rest(std::string_view line, std::uint64_t offset, bool taken) {
     cursor_.took_rest = taken;
     if (const std::size_t zeros = line.find('\0'); zeros != line.npos && request_.as_it_stands) {
-      cursor_.rest = Problem{ProblemKind::damaged, {}, offset + zeros, zeros_in_line};
+      cursor_.rest = damaged(zeros_in_line, offset + zeros);
       return;
     }
     cursor_.rest = Problem{request_.as_it_stands ? ProblemKind::remark : ProblemKind::note,
@@ -290,14 +293,30 @@ class MetricTaker {
             .text = value.logged && !value.number ? field : std::string_view()};
   }
 
-  /// Returns whether a row is a header with a step name that the last one has, too.
+  static std::string column_name(const std::vector<std::string_view>& fields, std::size_t i) {
+    return fields[i].empty() ? "column_" + std::to_string(i + 1) : std::string(fields[i]);
+  }
+
+  /// Returns whether a row is a header with the names of the last one, or with a step name that it has, too.
   [[nodiscard]] bool begins_run(const std::vector<std::string_view>& fields) const {
-    const auto is_digit = [](char character) { return character >= '0' && character <= '9'; };
-    const bool number = !fields.front().empty() && is_digit(fields.front().front());  // the usual case
-    return !number && is_header(fields) && std::any_of(fields.begin(), fields.end(), [&](std::string_view field) {
-      const std::uint32_t id = rank_of_step_name(field) ? cursor_.names.find(field) : no_id;
-      return id != no_id && std::find(cursor_.header.begin(), cursor_.header.end(), id) != cursor_.header.end();
-    });
+    const bool same = has_names_of_header(fields);
+    const bool number = !fields.front().empty() && text::is_digit(fields.front().front());  // the usual case
+    return (same || !number) && is_header(fields) &&
+           (same || std::ranges::any_of(fields, [&](std::string_view field) {
+              const std::uint32_t id = rank_of_step_name(field) ? cursor_.names.find(field) : no_id;
+              return id != no_id && contains(cursor_.header, id);
+            }));
+  }
+  [[nodiscard]] bool has_names_of_header(const std::vector<std::string_view>& fields) const {
+    bool same = fields.size() == cursor_.header.size();
+    for (std::size_t i = 0; same && i < fields.size(); ++i) {
+      const std::uint32_t id = cursor_.header[i];
+      const std::string name = column_name(fields, i);
+      // Of equal names, only the last has its id in the header.
+      const std::uint32_t known = id != no_id ? id : cursor_.names.find(name);
+      same = known != no_id && cursor_.names[known] == name && (id != no_id || contains(cursor_.header, known));
+    }
+    return same;
   }
 
   std::optional<Problem> take_header(const std::vector<std::string_view>& fields) {
@@ -314,8 +333,7 @@ class MetricTaker {
     cursor_.header.clear();
     previous_ = no_id;
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      const std::uint32_t id =
-          column_of(fields[i].empty() ? "column_" + std::to_string(i + 1) : std::string(fields[i]));
+      const std::uint32_t id = column_of(column_name(fields, i));
       place_of_.resize(cursor_.columns.size(), no_id);
       if (const std::uint32_t place = place_of_[id]; place != no_id) {
         cursor_.header[place] = no_id;
@@ -455,7 +473,7 @@ class MetricTaker {
     }
     constexpr std::array<std::string_view, 3> transparent = {"data", "metrics", "logs"};
     const auto around = values_.only_object();
-    const bool passed = around && std::find(transparent.begin(), transparent.end(), *around) != transparent.end();
+    const bool passed = around && contains(transparent, *around);
     cells_.clear();
     lists_.clear();
     previous_ = no_id;
@@ -832,6 +850,44 @@ class MetricTaker {
   unsigned unclosed_ = 0;  ///< Objects of an array that are not closed.
 };
 
+/// Returns the text of a scalar of YAML without its quotes and the comment behind it; nullopt if there is none, or if
+/// it does not end on this line.
+std::optional<std::string> yaml_scalar(std::string_view scalar) {
+  scalar = text::trimmed(scalar);
+  if (scalar.empty() || std::string_view("#|>").find(scalar.front()) != std::string_view::npos) {
+    return std::nullopt;
+  }
+  const char quote = scalar.front();
+  if (quote != '"' && quote != '\'') {
+    return std::string(text::trimmed(scalar.substr(0, std::min(scalar.find(" #"), scalar.find("\t#")))));
+  }
+  std::string inside;  // of double quotes: as in JSON
+  for (std::size_t at = 1; at < scalar.size(); ++at) {
+    const std::string_view pair = scalar.substr(at, 2);
+    if (quote == '"' && pair.size() == 2 && pair.front() == '\\') {
+      inside += pair.back() == 'x' ? "\\u00" : pair;  // \xE9, as PyYAML writes what is not ASCII
+      ++at;
+    } else if (quote == '\'' && pair == "''") {
+      inside += quote;
+      ++at;
+    } else if (pair.front() == quote) {
+      const std::string_view behind = text::trimmed(scalar.substr(at + 1));
+      if (!behind.empty() && !behind.starts_with('#')) {
+        return std::nullopt;
+      }
+      if (quote == '\'') {
+        return inside;
+      }
+      text::JsonDocument<nlohmann::json> document;
+      return text::parse_json('"' + inside + '"', document) ? std::nullopt
+                                                            : std::optional(document->get<std::string>());
+    } else {
+      inside += pair.front();
+    }
+  }
+  return std::nullopt;
+}
+
 /// Returns the lines `key: value` of the files beside a log in which trainers write their parameters.
 void read_hyperparameters(storage::Storage& storage, Hyperparameters& all) {
   constexpr std::array<std::string_view, 2> names = {"hparams.yaml", "args.yaml"};
@@ -846,10 +902,16 @@ void read_hyperparameters(storage::Storage& storage, Hyperparameters& all) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
       const std::string_view line = rest.substr(0, end);
       rest.remove_prefix(std::min(end + 1, rest.size()));
+      const std::size_t next = rest.find_first_not_of(" \t");
+      const bool goes_on =
+          next != 0 && next != rest.npos && std::string_view("#\r\n").find(rest[next]) == std::string_view::npos;
       const std::size_t colon = line.find(": ");
-      const std::string_view value = colon == line.npos ? std::string_view() : text::trimmed(line.substr(colon + 2));
-      if (!value.empty() && std::string_view(" \t#-").find(line.front()) == std::string_view::npos) {
-        all.values.insert_or_assign(std::string(line.substr(0, colon)), text::json_string(value));
+      const bool flat =
+          !goes_on && colon != line.npos && std::string_view(" \t#-").find(line.front()) == std::string_view::npos;
+      const auto key = flat ? yaml_scalar(line.substr(0, colon)) : std::nullopt;
+      const auto value = flat ? yaml_scalar(line.substr(colon + 2)) : std::nullopt;
+      if (key && value) {
+        all.values.insert_or_assign(*key, text::json_string(*value));
       }
     }
   }
@@ -881,7 +943,7 @@ Status choose_file(storage::Storage& storage, const Opening& place, const Metric
       const auto first = read_beginning(storage, name);
       const std::string_view text =
           first ? std::string_view(reinterpret_cast<const char*>(first->data()), first->size()) : std::string_view();
-      const auto why = form_of(text) == MetricForm::csv ? Problem{ProblemKind::not_found, {}, {}, "is not JSON lines"}
+      const auto why = form_of(text) == MetricForm::csv ? make_problem(ProblemKind::not_found, "is not JSON lines")
                        : text.empty()                   ? std::nullopt
                                                         : metric_log_problem(text, false);
       if (why && !(grows && why->kind == ProblemKind::not_yet)) {
@@ -892,11 +954,10 @@ Status choose_file(storage::Storage& storage, const Opening& place, const Metric
     (cursor.path.empty() ? cursor.path : left_out.emplace_back()) = name;
   }
   for (const std::string& name : left_out) {
-    notes.add({ProblemKind::remark, {}, {}, "'" + name + "' is left out: '" + cursor.path + "' is read"});
+    notes.add(make_problem(ProblemKind::remark, "'" + name + "' is left out: '" + cursor.path + "' is read"));
   }
-  return !cursor.path.empty()
-             ? ok()
-             : Status(refused.value_or(Problem{ProblemKind::not_found, {}, {}, "no metric log is here"}));
+  return !cursor.path.empty() ? ok()
+                              : Status(refused.value_or(make_problem(ProblemKind::not_found, "no metric log is here")));
 }
 
 void add_notes(const MetricCursor& cursor, ProblemList& notes) {
@@ -922,21 +983,19 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
       if (column.numbers != 0 || !any) {
         remark(text);
       } else {
-        notes.add({ProblemKind::note, {}, {}, printable(cursor.path) + ": " + text});  // as it should be
+        notes.add(make_problem(ProblemKind::note, printable(cursor.path) + ": " + text));  // as it should be
       }
     }
   }
   if (cursor.skipped != 0) {
-    remark(fmt::format("{} left out, which {} no step",
-                       text::counted(cursor.skipped, "row") + (cursor.skipped == 1 ? " is" : " are"),
+    remark(fmt::format("{} left out, which {} no step", text::counted(cursor.skipped, "row", "is", "are"),
                        cursor.skipped == 1 ? "has" : "have"));
   }
   if (cursor.contradicted != 0) {
-    notes.add({ProblemKind::warning,
-               cursor.path,
-               {},
-               fmt::format("{} a step with a fraction: as if without a step",
-                           text::counted(cursor.contradicted, "row") + (cursor.contradicted == 1 ? " has" : " have"))});
+    notes.add(make_problem(ProblemKind::warning,
+                           fmt::format("{} a step with a fraction: as if without a step",
+                                       text::counted(cursor.contradicted, "row", "has", "have")),
+                           cursor.path));
   }
 }
 

@@ -230,10 +230,8 @@ std::optional<std::int64_t> step_of(std::string_view text) noexcept {
 std::optional<Problem> metric_log_problem(std::string_view beginning, bool needs_step) {
   const auto refuse = [&](bool begun, std::string_view why) {
     const bool too_long = begun && beginning.size() >= limits::row_bytes;
-    return Problem{begun && !too_long ? ProblemKind::not_yet : ProblemKind::not_found,
-                   {},
-                   {},
-                   std::string(too_long ? too_long_line : why)};
+    return make_problem(begun && !too_long ? ProblemKind::not_yet : ProblemKind::not_found,
+                        std::string(too_long ? too_long_line : why));
   };
   const std::string no_step = "a metric log needs a step, or an epoch; --step-name names another one";
   const auto form = form_of(beginning);

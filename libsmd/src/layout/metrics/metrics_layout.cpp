@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/metrics/look_at_metrics.hpp"
+#include "text/mapped.hpp"
 #include "wire/first_bytes.hpp"
 
 #include <algorithm>
@@ -41,9 +42,7 @@ std::optional<Held> holds_metric_log(FolderWalk& folder) {
   return name == metric_log_names.end() ? std::nullopt : std::optional(Held{.example = std::string(*name)});
 }
 
-bool is_metric_log_name(std::string_view name) noexcept {
-  return std::find(metric_log_names.begin(), metric_log_names.end(), name) != metric_log_names.end();
-}
+bool is_metric_log_name(std::string_view name) noexcept { return contains(metric_log_names, name); }
 
 Outcome<std::vector<std::byte>> read_beginning(storage::Storage& storage, const std::string& path) {
   auto first = read_first_bytes(storage, path, first_bytes_of_file);

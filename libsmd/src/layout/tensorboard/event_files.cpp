@@ -4,6 +4,8 @@
 #include "layout/folder_walk.hpp"
 #include "layout/layout_kind.hpp"
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
+#include "text/path.hpp"
 #include "text/words.hpp"
 #include "wire/framing.hpp"
 
@@ -18,8 +20,6 @@ namespace smd::detail::layout {
 namespace {
 
 constexpr std::string_view event_word = "tfevents";
-
-std::string_view leaf_of(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }
 
 bool all_digits(std::string_view text) noexcept {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -53,7 +53,7 @@ bool has_usual_name(std::string_view leaf) noexcept {
 
 void sort_by_run(std::vector<std::string>& paths) {
   std::sort(paths.begin(), paths.end(), [](const std::string& a, const std::string& b) {
-    return std::pair(run_of(a), leaf_of(a)) < std::pair(run_of(b), leaf_of(b));
+    return std::pair(run_of(a), text::leaf_of(a)) < std::pair(run_of(b), text::leaf_of(b));
   });
 }
 
@@ -116,7 +116,7 @@ void leave_out_foreign(storage::Storage& storage, EventFiles& files, CheckedFile
       }
     }
     if (is_foreign(file.known)) {
-      files.notes.add({ProblemKind::remark, {}, {}, "'" + printable(path) + "' is left out: it " + say(*file.known)});
+      files.notes.add(make_problem(ProblemKind::remark, in_quotes(path) + " is left out: it " + say(*file.known)));
       return true;
     }
     return false;
@@ -136,22 +136,20 @@ void keep_own(std::vector<std::string>& paths) {
     }
   }
   const std::vector<std::string> sides = sides_of_one(runs);
-  std::erase_if(paths, [&](const std::string& path) {
-    return std::find(sides.begin(), sides.end(), path.substr(0, path.find('/'))) == sides.end();
-  });
+  std::erase_if(paths, [&](const std::string& path) { return !contains(sides, path.substr(0, path.find('/'))); });
 }
 
 }  // namespace
 
 bool is_event_file(std::string_view path) noexcept {
-  const std::string_view leaf = leaf_of(path);
+  const std::string_view leaf = text::leaf_of(path);
   const auto part = after_step(leaf);
   return part ? is_process_and_host(*part)
               : leaf.find(event_word) != leaf.npos && !leaf.ends_with(".profile-empty") && !is_apple_double(leaf);
 }
 
 const wire::KnownFile* known_event_file(storage::Storage& storage, const std::string& path) {
-  if (storage.remote() && has_usual_name(leaf_of(path))) {
+  if (storage.remote() && has_usual_name(text::leaf_of(path))) {
     return nullptr;
   }
   const auto first = read_first_bytes(storage, path);
@@ -167,18 +165,15 @@ const wire::KnownFile* known_event_file(storage::Storage& storage, const std::st
 bool is_foreign(const wire::KnownFile* known) noexcept {
   // An empty file is a job that starts, zeros are what a crash left, and gzip is read.
   constexpr std::array own = {wire::FileKind::empty, wire::FileKind::zeros, wire::FileKind::gzip};
-  return known != nullptr && std::find(own.begin(), own.end(), known->kind) == own.end();
+  return known != nullptr && !contains(own, known->kind);
 }
 
-std::string_view run_of(std::string_view path) noexcept {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
-}
+std::string_view run_of(std::string_view path) noexcept { return text::folder_of(path); }
 
 // `events.out.tfevents.TIME.HOST.PID.COUNT`, and any suffix that was configured. The host may contain dots and numbers
 // too: process and count are the last two adjacent numbers.
 std::string_view writer_of(std::string_view path) noexcept {
-  const std::string_view leaf = leaf_of(path);
+  const std::string_view leaf = text::leaf_of(path);
   if (const auto part = after_step(leaf)) {
     return *part;
   }
@@ -281,8 +276,7 @@ std::optional<Held> holds_log_directory(FolderWalk& folder) {
   return sides.empty()
              ? std::nullopt
              : std::optional(Held{.itself = false, .reads_below = [sides = std::move(sides)](std::string_view below) {
-                                    return std::find(sides.begin(), sides.end(), below.substr(0, below.find('/'))) !=
-                                           sides.end();
+                                    return contains(sides, below.substr(0, below.find('/')));
                                   }});
 }
 

@@ -233,7 +233,7 @@ void RecordScanner::look_ahead(std::uint64_t begin) noexcept {
 Status RecordScanner::read_all(std::uint64_t from, std::span<std::byte> into) const {
   auto got = file_.read_at(from, into);
   return !got                 ? Status(std::move(got.problem()))
-         : *got < into.size() ? Status(Problem{ProblemKind::io, {}, {}, "the file became shorter while it was read"})
+         : *got < into.size() ? Status(make_problem(ProblemKind::io, "the file became shorter while it was read"))
                               : ok();
 }
 

@@ -454,7 +454,7 @@ class EventTaker {
       problems.count(ProblemKind::damaged);
       return;
     }
-    problems.add(damaged("the value of '" + printable(tag) + "' is left out: " + std::string(why), place.offset));
+    problems.add(damaged("the value of " + in_quotes(tag) + " is left out: " + std::string(why), place.offset));
   }
 
   LogCursor& cursor_;

@@ -6,6 +6,7 @@
 #include "text/escape.hpp"
 #include "text/json.hpp"
 #include "text/number.hpp"
+#include "text/path.hpp"
 #include "text/words.hpp"
 #include "wire/wandb_record.hpp"
 
@@ -321,7 +322,7 @@ class WandbTaker {
       const auto span = wire::bucket_span(buckets);
       if (!span || buckets.empty()) {
         return add_problem(ProblemKind::damaged,
-                           "the value of '" + printable(values_.name(value)) + "' is left out: " +
+                           "the value of " + in_quotes(values_.name(value)) + " is left out: " +
                                (span ? "the bins of the histogram do not fit its counts" : span.problem().text));
       }
       const bool watched = values_.name(value).starts_with("parameters/");
@@ -486,9 +487,9 @@ void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes
   }
   const auto stand_before = [&](std::uint64_t records, std::string_view what) {
     if (!step_name.empty() && records != 0) {
-      add(ProblemKind::warning, fmt::format("{} {} '{}': they stand at the step before",
-                                            text::counted(records, "record") + (records == 1 ? " has" : " have"), what,
-                                            printable(step_name)));
+      add(ProblemKind::warning,
+          fmt::format("{} {} '{}': they stand at the step before", text::counted(records, "record", "has", "have"),
+                      what, printable(step_name)));
     }
   };
   stand_before(cursor.without_step - cursor.fractions, "no");
@@ -504,8 +505,7 @@ void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes
     }
     if (count != 0) {
       add(ProblemKind::remark,
-          fmt::format("{} {}: of {}", text::counted(count, "value") + (count == 1 ? " is" : " are"), what,
-                      text::first_names(names)));
+          fmt::format("{} {}: of {}", text::counted(count, "value", "is", "are"), what, text::first_names(names)));
     }
   };
   remark(&WandbFacts::nulls, "null, which is NaN here");
@@ -513,14 +513,11 @@ void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes
   // Notes about no file: a sound run has them, too.
   for (const OtherValue& other : cursor.extras.others) {
     const Problem alert{ProblemKind::note, other.file, other.offset, "alert " + printable(other.name)};
-    notes.add({ProblemKind::note, {}, {}, to_string(alert)});
+    notes.add(make_problem(ProblemKind::note, to_string(alert)));
   }
   if (cursor.media != 0) {
-    notes.add({ProblemKind::note,
-               {},
-               {},
-               text::counted(cursor.media, "value") + (cursor.media == 1 ? " is" : " are") +
-                   " media or of a type of W&B's own, and left out"});
+    notes.add(make_problem(ProblemKind::note, text::counted(cursor.media, "value", "is", "are") +
+                                                  " media or of a type of W&B's own, and left out"));
   }
 }
 
@@ -570,10 +567,9 @@ std::optional<Problem> step_problem(const WandbCursor& cursor) {
     return std::nullopt;
   }
   const bool named = cursor.table.names.find(step_name) != no_id;
-  return Problem{ProblemKind::not_found,
-                 cursor.files.front().path,
-                 {},
-                 fmt::format("no record has {}'{}'", named ? "a whole number in " : "", printable(step_name))};
+  return make_problem(ProblemKind::not_found,
+                      fmt::format("no record has {}'{}'", named ? "a whole number in " : "", printable(step_name)),
+                      cursor.files.front().path);
 }
 
 /// Returns the files to read, in order; nullopt if all must be read from the start.
@@ -617,16 +613,13 @@ Outcome<Found> look_at_wandb(storage::Storage& storage, const LookRequest& reque
   }
   ProblemList notes(limits::problems_per_trial);
   if (!files->one_run && before != nullptr && !before->cursor->files.empty()) {
-    const auto name_of = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
-    const std::string_view run = name_of(before->cursor->files.front().path);
-    std::erase_if(files->paths, [&](const std::string& path) { return name_of(path) != run; });
-    notes.add({ProblemKind::remark, {}, {}, "other runs began beside this one: each is a trial of its own"});
+    const std::string_view run = text::leaf_of(before->cursor->files.front().path);
+    std::erase_if(files->paths, [&](const std::string& path) { return text::leaf_of(path) != run; });
+    notes.add(make_problem(ProblemKind::remark, "other runs began beside this one: each is a trial of its own"));
   }
   for (const std::string& file : files->left_out) {
-    notes.add({ProblemKind::remark,
-               {},
-               {},
-               "'" + printable(file) + "' is left out: '" + printable(files->paths.front()) + "' is read"});
+    notes.add(make_problem(ProblemKind::remark,
+                           in_quotes(file) + " is left out: " + in_quotes(files->paths.front()) + " is read"));
   }
   Found found;
   auto cursor =
@@ -673,7 +666,7 @@ Outcome<Found> look_at_wandb(storage::Storage& storage, const LookRequest& reque
       waiting->files = std::move(cursor->files);
       waiting->waits = true;
       cursor = std::move(waiting);
-      notes.add({ProblemKind::warning, {}, {}, why->text + " yet: no value is read before one has"});
+      notes.add(make_problem(ProblemKind::warning, why->text + " yet: no value is read before one has"));
       WandbTaker(*cursor, request, found.loaded).finish(found, std::move(collections));
       break;
     }

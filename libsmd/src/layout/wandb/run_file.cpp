@@ -3,6 +3,8 @@
 
 #include <smd/limits.hpp>
 
+#include "text/ascii.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -43,7 +45,7 @@ bool is_run_folder(std::string_view name) noexcept {
   const std::string_view rest = time_of(name);
   return rest.size() > time.size() &&
          std::equal(time.begin(), time.end(), rest.begin(), [](char wanted, char character) {
-           return wanted == '0' ? character >= '0' && character <= '9' : character == wanted;
+           return wanted == '0' ? text::is_digit(character) : character == wanted;
          });
 }
 
@@ -117,8 +119,7 @@ RunFileReader::Found RunFileReader::next() {
       if (!holds_chunk(rest)) {
         return Found::end;
       }
-      chunk = Problem{
-          ProblemKind::damaged, {}, {}, "a chunk would end past the end of the file, but others begin within it"};
+      chunk = damaged("a chunk would end past the end of the file, but others begin within it");
     }
     if (!chunk) {
       const Found found =
