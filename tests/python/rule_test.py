@@ -149,41 +149,31 @@ class Python(unittest.TestCase):
                                   text=True, check=False, cwd=folder)
             self.assertEqual(done.returncode, 0, done.stdout)
 
-    def test_follow(self):
+    def follow(self, tensor, rows, more):
+        """Follows a log of these rows, to which one more comes once each of its steps was evaluated."""
         with tempfile.TemporaryDirectory() as folder:
             metrics = os.path.join(folder, "metrics.jsonl")
             rule = os.path.join(folder, "large.py")
             with open(rule, "w", encoding="utf-8") as file:
                 file.write("from smdebug.rules import Rule\nclass Large(Rule):\n  def invoke_at_step(self, step):\n"
-                           "    print('at', step)\n    return self.base_trial.tensor('loss').value(step) > 5\n")
+                           f"    print('at', step)\n    return self.base_trial.tensor('{tensor}').value(step) > 5\n")
             with open(metrics, "w", encoding="utf-8") as file:
-                file.write('{"step": 0, "loss": 1.0}\n')
+                file.writelines(rows)
             with subprocess.Popen([COMMAND, folder, "--python", rule, "-F", "--jsonl", "--interval", "0.05s",
                                    "--python-command", sys.executable], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   text=True) as child:
-                self.assertEqual(child.stderr.readline(), "at 0\n")
+                for step in range(len(rows)):
+                    self.assertEqual(child.stderr.readline(), f"at {step}\n")
                 with open(metrics, "a", encoding="utf-8") as file:
-                    file.write('{"step": 1, "loss": 7.0}\n')
+                    file.write(more)
                 result = json.loads(child.stdout.read())
                 self.assertEqual((result["status"], result["step"], child.wait()), ("IssuesFound", 1, 1))
 
+    def test_follow(self):
+        self.follow("loss", ['{"step": 0, "loss": 1.0}\n'], '{"step": 1, "loss": 7.0}\n')
+
     def test_a_step_that_grows_is_evaluated_again(self):
-        with tempfile.TemporaryDirectory() as folder:
-            metrics = os.path.join(folder, "metrics.jsonl")
-            rule = os.path.join(folder, "large.py")
-            with open(rule, "w", encoding="utf-8") as file:
-                file.write("from smdebug.rules import Rule\nclass Large(Rule):\n  def invoke_at_step(self, step):\n"
-                           "    print('at', step)\n    return self.base_trial.tensor('eval').value(step) > 5\n")
-            with open(metrics, "w", encoding="utf-8") as file:
-                file.write('{"step": 0, "eval": 1.0}\n{"step": 1, "loss": 1.0}\n')
-            with subprocess.Popen([COMMAND, folder, "--python", rule, "-F", "--jsonl", "--interval", "0.05s",
-                                   "--python-command", sys.executable], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  text=True) as child:
-                self.assertEqual([child.stderr.readline(), child.stderr.readline()], ["at 0\n", "at 1\n"])
-                with open(metrics, "a", encoding="utf-8") as file:
-                    file.write('{"step": 1, "eval": 7.0}\n')
-                result = json.loads(child.stdout.read())
-                self.assertEqual((result["status"], result["step"], child.wait()), ("IssuesFound", 1, 1))
+        self.follow("eval", ['{"step": 0, "eval": 1.0}\n', '{"step": 1, "loss": 1.0}\n'], '{"step": 1, "eval": 7.0}\n')
 
     def test_shards_merge(self):
         with tempfile.TemporaryDirectory() as folder:

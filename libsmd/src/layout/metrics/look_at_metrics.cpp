@@ -850,8 +850,8 @@ class MetricTaker {
   unsigned unclosed_ = 0;  ///< Objects of an array that are not closed.
 };
 
-/// Returns the text of a scalar of YAML without its quotes and the comment behind it; nullopt if there is none, or if
-/// it does not end on this line.
+/// Returns the text of a YAML scalar, without quotes and comment. Returns nullopt if it is empty, or does not end on
+/// this line.
 std::optional<std::string> yaml_scalar(std::string_view scalar) {
   scalar = text::trimmed(scalar);
   if (scalar.empty() || std::string_view("#|>").find(scalar.front()) != std::string_view::npos) {
