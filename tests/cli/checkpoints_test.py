@@ -240,10 +240,16 @@ class Recorded(unittest.TestCase):
         def check(operand, right):
             if len(right["tensors"]) > 20:
                 return
-            for name, _, value in values_of(right):
-                if value.get("listed_only") or value["bytes"] > 10000 or value["dtype"].startswith("complex"):
+            short = {name: tensor for name, tensor in right["tensors"].items()
+                     if not any(value.get("listed_only") or value["bytes"] > 10000 for value in tensor["values"])}
+            given = rows("smd-tensor", operand, "-s", ":", *(f"--name={name}" for name in short),
+                         status=right["status"]) if short else []
+            by_key = {(row["tensor"], row["step"]): row for row in given}
+            self.assertEqual(len(by_key), len(given))
+            for name, _, value in values_of(right | {"tensors": short}):
+                row = by_key[name, value["step"]]
+                if value["dtype"].startswith("complex"):
                     continue
-                row, = rows("smd-tensor", operand, f"--name={name}", "-s", str(value["step"]), status=right["status"])
                 self.assertEqual((row["dtype"], row["shape"]), (value["dtype"], value["shape"]), name)
                 flat = [number(one) for one in np.array(row["value"], dtype=object).reshape(-1)]
                 floats = value["dtype"].startswith(("float", "bfloat"))
