@@ -433,7 +433,7 @@ void add_trial(py::module_& module) {
       .def_property_readonly("layout", [](const Trial& t) { return t.layout().name; })
       .def_property_readonly("_steps_grow",
                              [](const Trial& t) { return !t.layout().marks_steps && !t.layout().has_headers; })
-      .def_property_readonly("remote", &Trial::remote)
+      .def_property_readonly("remote", [](const Trial& t) { return is_remote_path(t.path()); })
       .def_property_readonly("problems", &Trial::problems)
       .def_property_readonly("ended", &Trial::ended)
       .def_property_readonly("exit_code", &Trial::exit_code)

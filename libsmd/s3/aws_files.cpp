@@ -73,10 +73,7 @@ std::optional<std::string> file_of(const char* variable, const char* leaf) {
 
 Outcome<std::string> read_small_file(const std::string& path) {
   const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd) {
-    return system_problem(errno, {});
-  }
-  auto text = read_to_end(fd.get(), most_bytes);
+  auto text = fd ? read_to_end(fd.get(), most_bytes) : std::nullopt;
   if (!text) {
     return system_problem(errno, {});
   }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <smd/limits.hpp>
-
 #include <algorithm>
 #include <cstring>
 
 #include "s3/s3_storage.hpp"
 #include "text/escape.hpp"
+#include "text/limits.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Credentials of a profile, and of roles from the Security Token Service (docs.aws.amazon.com, "AWS STS API
 // Reference").
-#include <smd/limits.hpp>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -14,6 +12,7 @@
 #include "s3/scrub.hpp"
 #include "text/environment.hpp"
 #include "text/escape.hpp"
+#include "text/limits.hpp"
 #include "text/mapped.hpp"
 #include "text/words.hpp"
 

@@ -18,11 +18,6 @@ namespace {
 
 Problem no_page(std::string text) { return make_problem(ProblemKind::network, "the listing " + std::move(text)); }
 
-std::string string_of(const nlohmann::json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 /// Returns an element's whole text, which comments and CDATA sections may split.
 std::string text_of(const pugi::xml_node& parent, const char* name) {
   std::string text;
@@ -39,9 +34,9 @@ void parse_json_error(const std::string& body, ErrorReply& error) {
   if (text::parse_json(body, object) || !object->is_object()) {
     return;
   }
-  error.code = string_of(*object, "__type");
+  error.code = text::member_text(*object, "__type");
   error.code.erase(0, error.code.rfind('#') + 1);  // `namespace#Code`
-  error.message = string_of(*object, "message") + string_of(*object, "Message");
+  error.message = text::member_text(*object, "message") + text::member_text(*object, "Message");
 }
 
 }  // namespace
@@ -175,8 +170,8 @@ std::optional<Credentials> credentials_from_json(std::string_view text, const ch
       (version && (!object->contains("Version") || (*object)["Version"] != *version))) {
     return std::nullopt;
   }
-  Credentials credentials{string_of(*object, "AccessKeyId"), string_of(*object, "SecretAccessKey"),
-                          string_of(*object, token_name), parse_time(string_of(*object, "Expiration"))};
+  Credentials credentials{text::member_text(*object, "AccessKeyId"), text::member_text(*object, "SecretAccessKey"),
+                          text::member_text(*object, token_name), parse_time(text::member_text(*object, "Expiration"))};
   return credentials.key_id.empty() || credentials.secret.empty() ? std::nullopt
                                                                   : std::optional(std::move(credentials));
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <smd/limits.hpp>
-
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -11,6 +9,7 @@
 #include "s3/s3_storage.hpp"
 #include "storage/beneath.hpp"
 #include "text/escape.hpp"
+#include "text/limits.hpp"
 #include "text/mapped.hpp"
 #include "text/path.hpp"
 

@@ -122,10 +122,8 @@ class S3Upload final : public Upload {
 
   /// Sends everything in the buffer.
   Status send_parts() {
-    if (id_.empty()) {
-      if (Status begun = begin_parts(); !begun) {
-        return begun;
-      }
+    if (Status begun = id_.empty() ? begin_parts() : ok(); !begun) {
+      return begun;
     }
     const std::size_t first = etags_.size();
     const std::size_t count = (gathered_.size() + sizes_.part - 1) / sizes_.part;

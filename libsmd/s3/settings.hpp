@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <smd/limits.hpp>
 #include <smd/remote.hpp>
 
 #include <chrono>
@@ -13,6 +12,7 @@
 #include "s3/aws_files.hpp"
 #include "s3/http.hpp"
 #include "s3/uri.hpp"
+#include "text/limits.hpp"
 #include "types/outcome.hpp"
 
 namespace smd::detail::storage::s3 {

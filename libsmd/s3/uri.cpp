@@ -9,8 +9,8 @@
 #include <memory>
 #include <new>
 
-#include "storage/bucket_name.hpp"
 #include "text/ascii.hpp"
+#include "text/bucket_name.hpp"
 #include "text/mapped.hpp"
 #include "text/nearest.hpp"
 #include "text/words.hpp"
@@ -47,7 +47,7 @@ std::string canonical_query(const Query& query) {
 }
 
 Outcome<Location> parse_location(std::string_view url) {
-  if (const std::string_view refused = refuse_location(url); !refused.empty()) {
+  if (const std::string_view refused = text::refuse_location(url); !refused.empty()) {
     return make_problem(ProblemKind::not_found, std::string(refused));
   }
   url.remove_prefix(url.find("//") + 2);

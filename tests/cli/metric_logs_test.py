@@ -223,15 +223,18 @@ JUDGED = [
 ]
 
 
-def followed_and_whole(commands, stages, *command):
-    """The rows of a command that follows a file, which grows, and of one that reads it afterwards; and what it said."""
+def followed_and_whole(commands, stages, *command, replaced=False):
+    """The rows of a command that follows a file, which grows, and of one that reads it afterwards; and what it said.
+    `replaced`: each time by another file."""
     folder = tempfile.mkdtemp(prefix="smd-metrics-")
     try:
         command = [*command, f"{folder}/log.csv", "--jsonl"]
         follower = None
-        for stage in stages:
-            with open(f"{folder}/log.csv", "a", encoding="utf-8") as file:
-                file.write(stage)
+        for i, stage in enumerate(stages):
+            with open(f"{folder}/{'new' if replaced else 'log.csv'}", "a", encoding="utf-8") as file:
+                file.write("".join(stages[:i + 1]) if replaced else stage)
+            if replaced:
+                os.rename(f"{folder}/new", f"{folder}/log.csv")
             follower = follower or subprocess.Popen(command + ["-F", "--idle", "2s"], stdout=subprocess.PIPE,
                                                     stderr=subprocess.PIPE, env=commands.environment)
             time.sleep(0.5)
@@ -244,8 +247,9 @@ def followed_and_whole(commands, stages, *command):
 def check_whole_steps(commands, _, case):
     """A row that shows a whole step comes once, when another step has come or the following ends."""
     stages = ["step,loss,val\n0,4,9\n", "1,3,\n", "1,,8\n2,2,\n", "2,,7\n"]
-    shown, right, err = followed_and_whole(commands, stages, *case["command"])
-    require(shown == right, f"{case['id']}: {shown}, right is {right}: {err}")
+    for replaced in (False, True):
+        shown, right, err = followed_and_whole(commands, stages, *case["command"], replaced=replaced)
+        require(shown == right, f"{case['id']}: replaced: {replaced}: {shown}, right is {right}: {err}")
 
 
 def check_judged(commands, _, case):

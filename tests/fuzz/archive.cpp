@@ -2,10 +2,9 @@
 // Reads the input as the archive of a PyTorch file: what is sound lies in it, and no byte belongs to two members.
 #include "pytorch/archive.hpp"
 
-#include <smd/limits.hpp>
-
 #include "support/memory_file.hpp"
 #include "target.hpp"
+#include "text/limits.hpp"
 
 #include <cstddef>
 #include <cstdint>

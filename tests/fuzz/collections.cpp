@@ -7,8 +7,7 @@
 #include "source.hpp"
 #include "support/padded.hpp"
 #include "target.hpp"
-
-#include <smd/limits.hpp>
+#include "text/limits.hpp"
 
 #include <cstddef>
 #include <cstdint>

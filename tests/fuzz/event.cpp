@@ -3,10 +3,10 @@
 #include "wire/event.hpp"
 
 #include "target.hpp"
+#include "text/limits.hpp"
 #include "wire/encode.hpp"
 #include "wire/outline.hpp"
 
-#include <smd/limits.hpp>
 #include <smd/tensor_view.hpp>
 
 #include <algorithm>

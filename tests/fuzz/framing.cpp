@@ -3,9 +3,8 @@
 // directory's file: of the records that a plain search finds, none is lost or doubled.
 #include "wire/framing.hpp"
 #include "layout/tensorboard/record_scanner.hpp"
+#include "text/limits.hpp"
 #include "wire/first_bytes.hpp"
-
-#include <smd/limits.hpp>
 
 #include "target.hpp"
 

@@ -5,8 +5,7 @@
 
 #include "base/buffer.hpp"
 #include "target.hpp"
-
-#include <smd/limits.hpp>
+#include "text/limits.hpp"
 
 #include <algorithm>
 #include <cstddef>

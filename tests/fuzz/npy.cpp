@@ -2,12 +2,12 @@
 // The first byte selects how to treat the input: as a .npy file, as a .npz file, or as elements to write and read
 // back.
 #include <smd/error.hpp>
-#include <smd/limits.hpp>
 
 #include "save/array.hpp"
 #include "source.hpp"
 #include "target.hpp"
 #include "tensor/npy.hpp"
+#include "text/limits.hpp"
 
 #include <algorithm>
 #include <cstddef>

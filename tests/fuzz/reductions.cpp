@@ -28,9 +28,9 @@ constexpr Dtype reduced_dtypes[] = {
     Dtype::qint16,          Dtype::qint32,          Dtype::quint8,        Dtype::float8_e5m2, Dtype::float8_e4m3fn,
     Dtype::float8_e4m3fnuz, Dtype::float8_e5m2fnuz, Dtype::float8_e8m0fnu};
 
-std::vector<Reduction> all_reductions() {
+std::vector<Reduction> reduced_kinds() {
   std::vector<Reduction> all;
-  for (const ReductionFacts& facts : reduction_table) {
+  for (const ReductionFacts& facts : all_reductions()) {
     for (const bool abs : {false, true}) {
       if (!abs || facts.abs) {
         all.push_back({facts.kind, abs, facts.kind == ReductionKind::percentile ? 99.9 : 0});
@@ -170,7 +170,7 @@ void check_plain(const Plain& plain, const Reduction& reduction, const ReducedVa
 }  // namespace
 
 SMD_FUZZ_ENTRY(reductions)(const std::uint8_t* data, std::size_t size) {
-  static const std::vector<Reduction> wanted = all_reductions();
+  static const std::vector<Reduction> wanted = reduced_kinds();
   fuzz::Source source(data, size);
   const Dtype dtype = reduced_dtypes[source.number() % std::size(reduced_dtypes)];
   const unsigned cut = source.number();

@@ -3,7 +3,6 @@
 // modes. Accepted input must be valid when applied; everything else is refused with a message.
 #include <smd/collection.hpp>
 #include <smd/error.hpp>
-#include <smd/limits.hpp>
 #include <smd/reduction.hpp>
 #include <smd/step.hpp>
 
@@ -16,6 +15,7 @@
 #include "select/step_spec.hpp"
 #include "source.hpp"
 #include "target.hpp"
+#include "text/limits.hpp"
 
 #include <algorithm>
 #include <cmath>

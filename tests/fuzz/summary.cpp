@@ -5,9 +5,9 @@
 
 #include "target.hpp"
 #include "text/json.hpp"
+#include "text/limits.hpp"
 #include "wire/outline.hpp"
 
-#include <smd/limits.hpp>
 #include <smd/tensor.hpp>
 #include <smd/tensor_view.hpp>
 

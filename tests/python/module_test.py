@@ -697,6 +697,8 @@ class Rules(unittest.TestCase):
         result = smd.rules.run(trial, "LossNotDecreasing", tensor_regex=["loss"], use_losses_collection=False, num_steps=2)
         self.assertEqual((result.params["tensor_regex"], result.params["use_losses_collection"]), ("loss", "False"))
         self.assertIn("Overfit", smd.rules.names())
+        killed = smd.open(os.path.join(FIXTURES, "metric-logs", "wb_killed"))  # long ago, and no record says so
+        self.assertEqual(smd.rules.run(killed, "StalledTrainingRule").status, "NoIssuesFound")
         with self.assertRaises(smd.ConfigurationError) as caught:
             smd.rules.run(trial, "Overfitt")
         self.assertEqual((caught.exception.kind, caught.exception.nearest), ("unknown_rule", "Overfit"))

@@ -13,6 +13,7 @@
 
 #include "cli/command_definition.hpp"
 #include "cli/exit_status.hpp"
+#include "cli/mapped.hpp"
 
 namespace smd::tool {
 
@@ -52,37 +53,29 @@ class CommandLine {
   /// The last value, converted by `parser`; nullopt if the option was not given.
   /// @throws UsageError if `parser` throws InvalidValue: `--step: '1:x' is not a step …`.
   template <class Parser>
-  auto convert(std::string_view name, Parser&& parser) const
-      -> std::optional<decltype(parser(std::declval<const std::string&>()))> {
+  auto convert(std::string_view name, Parser&& parser) const {
     const std::optional<std::string> text = value(name);
-    if (!text) {
-      return std::nullopt;
-    }
-    try {
-      return parser(*text);
-    } catch (const InvalidValue& error) {
-      throw UsageError("--" + std::string(name) + ": " + error.what());
-    }
+    return text ? std::make_optional(converted(name, *text, parser)) : std::nullopt;
   }
   /// The same for a decimal integer within bounds.
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name, std::int64_t least,
                                                     std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
   /// As `convert`, for each of `values`.
   template <class Parser>
-  auto convert_all(std::string_view name, Parser&& parser) const
-      -> std::vector<decltype(parser(std::declval<const std::string&>()))> {
-    std::vector<decltype(parser(std::declval<const std::string&>()))> results;
-    for (const std::string& text : values(name)) {
-      try {
-        results.push_back(parser(text));
-      } catch (const InvalidValue& error) {
-        throw UsageError("--" + std::string(name) + ": " + error.what());
-      }
-    }
-    return results;
+  auto convert_all(std::string_view name, Parser&& parser) const {
+    return mapped(values(name), [&](const std::string& text) { return converted(name, text, parser); });
   }
 
  private:
+  template <class Parser>
+  static auto converted(std::string_view name, const std::string& text, Parser& parser) {
+    try {
+      return parser(text);
+    } catch (const InvalidValue& error) {
+      throw UsageError("--" + std::string(name) + ": " + error.what());
+    }
+  }
+
   const CommandDefinition* definition_ = nullptr;
   std::vector<GivenOption> given_;
   std::vector<std::string> operands_;

@@ -402,8 +402,7 @@ void Diagnostics::finish() {
   for (const auto& [tag, files] : missing_files_) {
     if (files.more > 0 && shows(files.level)) {
       write_line(files.level, tag,
-                 counted(files.more, "more event file") +
-                     (files.more == 1 ? " is missing or not whole" : " are missing or not whole") +
+                 counted(files.more, "more event file", "is", "are") + " missing or not whole" +
                      (files.records == 0 ? "" : ", with " + counted(files.records, "record")));
     }
   }

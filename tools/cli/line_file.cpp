@@ -3,8 +3,7 @@
 
 #include "cli/exit_status.hpp"
 #include "cli/text.hpp"
-
-#include <smd/limits.hpp>
+#include "text/limits.hpp"
 
 #include <algorithm>
 #include <boost/filesystem/operations.hpp>

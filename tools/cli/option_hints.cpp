@@ -145,7 +145,7 @@ std::string trial_and_tensor(const std::string& path) {
     return {};  // a name alone is more likely that of another folder
   }
   try {
-    if (!is_trial(folder.string())) {
+    if (!trial_at(folder.string())) {
       return {};
     }
     const std::string name = whole.lexically_relative(folder).string();

@@ -154,7 +154,7 @@ bool lies_in(std::string_view path, std::string_view folder) {
 void refuse_input(const std::string& name, const Paths& file, const std::string& given, const std::string& folder) {
   for (const std::string& trial : spellings(folder.empty() ? given : folder)) {
     for (const std::string& path : file) {
-      const auto owner = path != trial && lies_in(path, trial) ? trial_with_file(path) : std::nullopt;
+      const auto owner = path != trial && lies_in(path, trial) ? trial_at(path) : std::nullopt;
       refuse_if(path == trial || (owner && lies_in(*owner, trial)),
                 "the output " + single_quoted(name) + " is a file of the trial " + single_quoted(trial) +
                     ", which is read: name another");

@@ -67,19 +67,16 @@ sigset_t signal_set(std::span<const int> numbers) noexcept {
 }
 
 void install_signal_handlers() noexcept {
+  struct sigaction action = {};
+  action.sa_handler = end_by_signal;
+  sigfillset(&action.sa_mask);
   for (const int number : ending_signals) {
     struct sigaction old = {};
     // A signal that was ignored at the start (nohup, a shell's background job) stays ignored.
     if (sigaction(number, nullptr, &old) == 0 && old.sa_handler != SIG_IGN) {
-      struct sigaction action = {};
-      action.sa_handler = end_by_signal;
-      sigfillset(&action.sa_mask);
       sigaction(number, &action, nullptr);
     }
   }
-  struct sigaction action = {};
-  action.sa_handler = end_by_signal;
-  sigfillset(&action.sa_mask);
   sigaction(SIGPIPE, &action, nullptr);
   // Writing then fails with EFBIG, which is reported, and temporary files are removed. Not SIG_IGN: commands that we
   // run would inherit that.

@@ -38,10 +38,6 @@ std::size_t display_width(std::string_view text) noexcept {
 
 std::string single_quoted(std::string_view name) { return "'" + text::excerpt(name) + "'"; }
 
-std::string quoted_list(std::span<const std::string> names, std::size_t most) {
-  return text::listed(names, most, single_quoted);
-}
-
 std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
   std::vector<std::string_view> parts;
   for (std::size_t end = text.find(separator); end != text.npos; end = text.find(separator)) {

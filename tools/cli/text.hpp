@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +33,10 @@ using text::counted;
 /// `'name'`, for messages; of a long text, its beginning and its length. Not escaped: printing does that.
 [[nodiscard]] std::string single_quoted(std::string_view name);
 /// `'a', 'b', 'c'`, at most `most` of them, then ` and N more`.
-[[nodiscard]] std::string quoted_list(std::span<const std::string> names, std::size_t most = 8);
+template <class Names>
+[[nodiscard]] std::string quoted_list(const Names& names, std::size_t most = 8) {
+  return text::listed(names, most, single_quoted);
+}
 
 /// Whether a word is one of those in a text with blanks between them.
 [[nodiscard]] bool lists(std::string_view words, std::string_view word);

@@ -77,11 +77,7 @@ std::span<const OptionSpec> DiffCommandOptions::table() noexcept { return own_op
 
 DiffCommandOptions DiffCommandOptions::from(const CommandLine& line) {
   DiffCommandOptions options;
-  options.operands = line.operands();
-  options.selection = SelectionOptions::from(line);
-  options.output = OutputOptions::from(line);
-  options.picture = PictureOptions::from(line, options.output);
-  options.reading = ReadingOptions::from(line);
+  static_cast<ShowOptions&>(options) = ShowOptions::from(line);
   options.steps_b = line.convert("steps-b", [](const std::string& text) { return StepSpec::parse(text); });
   options.rtol = line.convert("rtol", parse_tolerance).value_or(0);
   options.atol = line.convert("atol", parse_tolerance).value_or(0);

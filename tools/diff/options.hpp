@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "operands/reading_options.hpp"
-#include "rows/output_options.hpp"
 #include "rows/picture_options.hpp"
 #include "select/selection.hpp"
 
@@ -27,13 +25,9 @@ struct Renaming {
 };
 
 /// The options of smd-diff, as an option table and as values, with the shared options beside them.
-struct DiffCommandOptions {
-  std::vector<std::string> operands;
-  SelectionOptions selection;  ///< Of A, as given.
+/// The selection is of A.
+struct DiffCommandOptions : ShowOptions {
   std::optional<StepSpec> steps_b;
-  OutputOptions output;
-  PictureOptions picture;
-  ReadingOptions reading;
   double rtol = 0;
   double atol = 0;
   bool equal_nan = true;
@@ -49,7 +43,6 @@ struct DiffCommandOptions {
   /// @throws UsageError, also for options that contradict each other.
   static DiffCommandOptions from(const CommandLine& line);
 
-  [[nodiscard]] bool svg() const noexcept { return output.format == svg_format; }
   /// Whether each value has a row of its own.
   [[nodiscard]] bool single() const noexcept { return by == By(); }
   [[nodiscard]] DifferenceOptions comparing() const noexcept {

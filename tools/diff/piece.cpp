@@ -168,10 +168,12 @@ std::optional<PairProblem> complete_sums(const Trial& a, const PairedEntry& entr
       piece.comparer = Comparer();
       value.trust();  // it was verified before
       const PairPiece::Part part = piece.piece.part.value_or(PairPiece::Part{0, value.size()});
-      (void)value.for_each_block(part.first, part.count, [&](std::span<const std::byte> bytes) {
+      const auto add = [&](std::span<const std::byte> bytes) {
         const auto count = static_cast<std::int64_t>(bytes.size() / item_size(value.dtype()));
-        piece.comparer.add_equal({value.dtype(), {&count, 1}, bytes});
-      });
+        const TensorView equal(value.dtype(), {&count, 1}, bytes);
+        piece.comparer.add(equal, equal);
+      };
+      (void)value.for_each_block(add, part.first, part.count);
     });
   });
   const auto trouble = std::ranges::find_if(problems, [](const auto& problem) { return problem.has_value(); });

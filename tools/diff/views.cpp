@@ -134,12 +134,9 @@ class RowsView : public DiffView {
 };
 
 std::vector<Column> summary_columns() {
-  std::vector<Column> columns;
-  for (const char* const name :
-       {"tensors", "equal", "differing", "only_a", "only_b", "first_step", "max_abs", "dtype", "shape"}) {
-    columns.push_back({name, Align::right});
-  }
-  return columns;
+  constexpr std::array<std::string_view, 9> names = {"tensors",    "equal",   "differing", "only_a", "only_b",
+                                                     "first_step", "max_abs", "dtype",     "shape"};
+  return mapped(names, [](std::string_view name) { return Column{name, Align::right}; });
 }
 
 /// Counts tensors.

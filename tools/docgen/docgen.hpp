@@ -69,7 +69,7 @@ using Sections = std::vector<TextSection>;
 
 // facts.cpp
 
-/// A limit of <smd/limits.hpp>, in a form for readers.
+/// A limit of "text/limits.hpp", in a form for readers.
 struct Limit {
   std::string_view name;  ///< As in the header.
   std::string value;      ///< `2 GiB - 1 byte`

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "docgen.hpp"
 
-#include <smd/limits.hpp>
-
 #include <array>
 #include <cstdint>
 
 #include "cli/diagnostics.hpp"
 #include "cli/option_spec.hpp"
 #include "cli/text.hpp"
+#include "text/limits.hpp"
 
 namespace smd::docgen {
 

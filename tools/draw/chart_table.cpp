@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/svg.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/number_format.hpp"
 #include "cli/text.hpp"
 
@@ -58,19 +59,16 @@ std::vector<std::string> curve_row(const ChartCurve& curve) {
 }
 
 ChartTable table_of_curves(const std::vector<ChartCurve>& curves, const std::string& x) {
-  ChartTable table;
-  table.header = {"curve",      "points", "first " + x,    "first",    "last " + x,  "last",
-                  "least " + x, "least",  "greatest " + x, "greatest", "not finite", "gaps"};
-  std::ranges::transform(curves, std::back_inserter(table.rows), curve_row);
-  return table;
+  return {.header = {"curve", "points", "first " + x, "first", "last " + x, "last", "least " + x, "least",
+                     "greatest " + x, "greatest", "not finite", "gaps"},
+          .rows = mapped(curves, curve_row)};
 }
 
 ChartTable table_of(const CurveSet& set, const Chart& chart) { return table_of_curves(set.curves, chart.x.name); }
 ChartTable table_of(const PercentileFan& fan, const Chart& chart) { return table_of_curves(fan.curves, chart.x.name); }
 
 ChartTable table_of(const HeatMap& map, const Chart& chart) {
-  ChartTable table;
-  table.header = {chart.x.name, "elements", "bins", "from", "to", "most elements", "between", "and"};
+  ChartTable table = {.header = {chart.x.name, "elements", "bins", "from", "to", "most elements", "between", "and"}};
   for (const HeatColumn& column : map.columns) {
     const auto most = std::ranges::max_element(column.counts);
     const auto bin = static_cast<std::size_t>(most - column.counts.begin());
@@ -82,8 +80,7 @@ ChartTable table_of(const HeatMap& map, const Chart& chart) {
 }
 
 ChartTable table_of(const BarSet& bars, const Chart& chart) {
-  ChartTable table;
-  table.header = {"from", "to", chart.y.name};
+  ChartTable table = {.header = {"from", "to", chart.y.name}};
   for (std::size_t bin = 0; bin < bars.counts.size(); ++bin) {
     table.rows.push_back({exact(bars.edges[bin]), exact(bars.edges[bin + 1]), exact(bars.counts[bin])});
   }
@@ -91,8 +88,7 @@ ChartTable table_of(const BarSet& bars, const Chart& chart) {
 }
 
 ChartTable table_of(const ImageGrid& grid, const Chart&) {
-  ChartTable table;
-  table.header = {"image", "rows", "columns", "least", "greatest"};
+  ChartTable table = {.header = {"image", "rows", "columns", "least", "greatest"}};
   for (const ImageTile& tile : grid.tiles) {
     AxisRange extent;
     extent.add_finite(tile.numbers);

@@ -28,7 +28,7 @@ inline constexpr double element_width = 400;
 /// bytes, as names are.
 struct ChartTable {
   std::vector<std::string> header;
-  std::vector<std::vector<std::string>> rows;
+  std::vector<std::vector<std::string>> rows = {};
 };
 
 /// A row for each curve (points, first, last, least and greatest finite number with their x, and what is not finite),

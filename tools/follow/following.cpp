@@ -9,6 +9,7 @@
 #include "select/explanations.hpp"
 
 #include <smd/follow.hpp>
+#include <smd/snapshot.hpp>
 
 #include <algorithm>
 #include <array>
@@ -75,6 +76,21 @@ void report_end(Trial& trial, WaitOutcome how, bool any, const FollowedSteps& st
   }
 }
 
+/// Whether what arrived is found no more, because the trial was read again: the rows then have other numbers. What was
+/// superseded keeps its number.
+bool was_read_again(const Trial& trial, const FollowEvent& event) {
+  const auto finds = [&](bool superseded) {
+    bool any = false;
+    trial.for_each_entry({.steps = {{event.step}}, .superseded = superseded, .arrivals = event.arrivals},
+                         [&any](const TensorEntry& /*entry*/) {
+                           any = true;
+                           return false;
+                         });
+    return any;
+  };
+  return !finds(false) && !finds(true);
+}
+
 /// Whether anything that is selected has arrived since its step was last shown.
 bool has_news(const Trial& trial, const Selection& selection, const FollowSetup& setup) {
   const EntryFilter& counts = setup.needs.counts;
@@ -102,6 +118,7 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
   }
   FollowedSteps steps(trial, setup.selection, setup.needs);
   std::uint64_t superseded = superseded_values(trial);
+  std::uint64_t generation = TrialSnapshot::last(trial).generation();
   StepFollower follower(trial, {.wait = trials.wait(), .after = steps.after(), .records = setup.records});
   messages.info(trial.name() + ": followed by " + follower.method());
   std::optional<FollowEvent> chosen;  // and still to be shown
@@ -111,7 +128,10 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
     Selection selection = select_at(trial, setup.selection, setup.needs, {event.step, event.mode, event.mode_step});
     selection.arrivals = event.arrivals;
     std::erase_if(selection.tensors, [&](const std::string& name) { return !steps.wants(name); });
-    if (setup.whole_steps && event.arrivals.first != 0 && !selection.empty() && has_news(trial, selection, setup)) {
+    if (setup.whole_steps && was_read_again(trial, event)) {
+      selection.arrivals = {};
+    } else if (setup.whole_steps && event.arrivals.first != 0 && !selection.empty() &&
+               has_news(trial, selection, setup)) {
       selection.arrivals.first = 0;  // what the step had before is part of the row
     }
     visit(std::move(selection));
@@ -121,8 +141,9 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
     FollowEvent event = follower.next();
     const std::lock_guard lock(trials.mutex());
     report_problems(trial, messages);
-    if (chosen && !trial.mode(chosen->step)) {
-      chosen.reset();  // superseded
+    const std::uint64_t generation_before = std::exchange(generation, TrialSnapshot::last(trial).generation());
+    if (chosen && (generation != generation_before || !trial.mode(chosen->step))) {
+      chosen.reset();  // of a trial whose place another one took, or superseded
     } else if (chosen && (event.outcome != WaitOutcome::reached || event.step != chosen->step)) {
       show();
     }

@@ -106,8 +106,7 @@ const CommandDefinition& definition() {
 }
 
 std::string next_commands(const Trial& trial) {
-  const auto losses = trial.collection("losses");
-  const bool has_losses = losses && !trial.tensor_names(*losses).empty();
+  const bool has_losses = trial.collection("losses") && !trial.tensor_names({.collections = {"losses"}}).empty();
   const bool has_layers = trial.layout().name == "checkpoints";
   std::vector<Next> commands;
   if (has_losses) {

@@ -107,10 +107,9 @@ LsOptions LsOptions::from(const CommandLine& line) {
   }
   options.by_dtype = line.has("by");
   refuse_if(options.by_dtype && line.has("depth"), "--depth and --by: element types have no levels");
-  const auto depth = line.convert("depth", [](const std::string& text) {
-    return static_cast<std::size_t>(parse_integer(text, 1, std::numeric_limits<std::int64_t>::max()));
-  });
-  options.tree_depth = depth.value_or(options.tree_depth);
+  if (const auto depth = line.integer("depth", 1)) {
+    options.tree_depth = static_cast<std::size_t>(*depth);
+  }
   options.reading = ReadingOptions::from(line);
   options.following = FollowingOptions::from(line);
   refuse_if(options.following.follow && options.view->option != "steps", "--follow goes with --steps only");

@@ -289,15 +289,12 @@ std::vector<TensorFacts> tensor_facts(const Trial& trial, const Selection& selec
     return {};
   }
   if (selection.every_step && selection.every_worker) {
-    std::vector<TensorFacts> facts =
-        mapped(trial.summaries(selection.every_tensor ? std::vector<std::string>() : names),
-               [](TensorSummary& summary) { return TensorFacts{.summary = std::move(summary)}; });
+    const std::vector<std::string> asked = selection.every_tensor ? std::vector<std::string>() : names;
+    std::vector<TensorFacts> facts = mapped(
+        trial.summaries(asked), [](TensorSummary& summary) { return TensorFacts{.summary = std::move(summary)}; });
     if (locate) {
       locate_values(trial, facts);
-      EntryQuery all;
-      all.tensors = selection.every_tensor ? std::vector<std::string>() : names;
-      all.include_incomplete = true;
-      find_variants(trial, all, facts);
+      find_variants(trial, {.tensors = asked, .include_incomplete = true}, facts);
     }
     return facts;
   }
@@ -368,9 +365,7 @@ void read_types(const Trial& trial, std::vector<TensorFacts>& facts, Diagnostics
 std::map<std::string, std::vector<std::string>, std::less<>> collections_of(const Trial& trial) {
   std::map<std::string, std::vector<std::string>, std::less<>> result;
   for (const auto& [name, collection] : trial.collections()) {
-    TensorQuery query;
-    query.collections = {name};
-    for (std::string& tensor : trial.tensor_names(query)) {
+    for (std::string& tensor : trial.tensor_names({.collections = {name}})) {
       result[std::move(tensor)].push_back(name);
     }
   }

@@ -5,10 +5,10 @@
 #include "cli/option_hints.hpp"
 #include "cli/output_file.hpp"
 #include "cli/text.hpp"
+#include "text/limits.hpp"
 
 #include <smd/error.hpp>
 #include <smd/find.hpp>
-#include <smd/limits.hpp>
 #include <smd/parallel.hpp>
 #include <smd/remote.hpp>
 
@@ -101,13 +101,18 @@ void say_nothing_listed(Diagnostics& messages) {
   messages.nothing("TensorUnavailable", "nothing is selected: standard input lists nothing");
 }
 
-void for_each_operand(std::span<const std::string> operands, bool null_separated, Diagnostics& messages,
-                      const std::function<bool(const std::string&)>& visit) {
+OperandSource operand_source(std::span<const std::string> operands, bool null_separated, Diagnostics& messages) {
   messages.name_trials(may_be_several(operands));
   OperandSource source(operands, null_separated);
   if (source.peek() == nullptr && lists_operands(operands)) {
     say_nothing_listed(messages);
   }
+  return source;
+}
+
+void for_each_operand(std::span<const std::string> operands, bool null_separated, Diagnostics& messages,
+                      const std::function<bool(const std::string&)>& visit) {
+  OperandSource source = operand_source(operands, null_separated, messages);
   for (auto operand = source.next(); operand && visit(*operand);) {
     operand = source.next();
   }
@@ -115,13 +120,7 @@ void for_each_operand(std::span<const std::string> operands, bool null_separated
 
 std::vector<std::string> all_operands(std::span<const std::string> operands, bool null_separated,
                                       Diagnostics& messages) {
-  messages.name_trials(may_be_several(operands));
-  OperandSource source(operands, null_separated);
-  std::vector<std::string> all = source.rest();
-  if (all.empty() && lists_operands(operands)) {
-    say_nothing_listed(messages);
-  }
-  return all;
+  return operand_source(operands, null_separated, messages).rest();
 }
 
 bool lists_operands(std::span<const std::string> operands) noexcept {

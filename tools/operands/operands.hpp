@@ -141,6 +141,12 @@ class OperandSource {
   bool ended_;                        // standard input lists no more
 };
 
+/// The operands of a command, which must outlive the source. Messages then name their trials if there may be several;
+/// if standard input was to list operands but lists none, a message says so.
+/// @throws UsageError as the constructor.
+[[nodiscard]] OperandSource operand_source(std::span<const std::string> operands, bool null_separated,
+                                           Diagnostics& messages);
+
 /// Ends a visit whose result is no longer needed. Thrown by `Turn`; visits let it pass.
 struct VisitsOver {};
 

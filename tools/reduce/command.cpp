@@ -229,11 +229,7 @@ class Run {
 ExitStatus run(ReduceCommandOptions& options, Diagnostics& messages) {
   const std::vector<std::string> given = options.operands;
   const bool several = may_be_several(given);
-  OperandSource operands(given, options.output.null_separated);
-  messages.name_trials(several);
-  if (operands.peek() == nullptr && lists_operands(given)) {
-    say_nothing_listed(messages);
-  }
+  OperandSource operands = operand_source(given, options.output.null_separated, messages);
   OutputFile out = options.output.open(options.svg());
   PictureOutput picture(out, options.output);
   if (options.merge) {

@@ -256,8 +256,7 @@ ReduceOutcome HistView::show(const Session& session) {
   });
   print_before({});
   if (!others.empty()) {
-    const std::vector<std::string> names(others.begin(), others.end());
-    messages_.warning("no histogram, because not of real numbers: " + quoted_list(names, 3));
+    messages_.warning("no histogram, because not of real numbers: " + quoted_list(others, 3));
   }
   return outcome;
 }

@@ -2,7 +2,6 @@
 // --merge
 #include "cli/command_line.hpp"
 #include "cli/line_file.hpp"
-#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "partial.hpp"
 #include "result_view.hpp"
@@ -277,10 +276,9 @@ class Merger {
     if (lost_.empty()) {
       return;
     }
-    const std::vector<std::string> tensors(lost_of_.begin(), lost_of_.end());
     const std::string text = fmt::format(
         "no {} of {}, though shards have it: to pool a statistic, all that is pooled must have it, or its values",
-        fmt::join(lost_, ", "), tensors.empty() ? "what is pooled" : quoted_list(tensors, 3));
+        fmt::join(lost_, ", "), lost_of_.empty() ? "what is pooled" : quoted_list(lost_of_, 3));
     say_unavailable(text, options_.strict, messages_);
   }
 

@@ -78,7 +78,7 @@ struct ReductionTexts {
     std::vector<std::string_view> of_abs;
     std::vector<std::string_view> others;
     std::vector<std::string_view> others_in_help;
-    for (const ReductionFacts& facts : reduction_table) {
+    for (const ReductionFacts& facts : all_reductions()) {
       if (facts.kind == ReductionKind::percentile) {
         others_in_help.emplace_back("p0..p100");
       } else if (facts.abs) {
@@ -212,11 +212,7 @@ bool ReduceCommandOptions::asks_for_saved() const noexcept { return contains(red
 
 ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
   ReduceCommandOptions options;
-  options.operands = line.operands();
-  options.selection = SelectionOptions::from(line);
-  options.output = OutputOptions::from(line);
-  options.picture = PictureOptions::from(line, options.output);
-  options.reading = ReadingOptions::from(line);
+  static_cast<ShowOptions&>(options) = ShowOptions::from(line);
   options.reductions_given = line.has("reduce");
   options.reductions = line.values("reduce");
   if (!options.reductions_given) {

@@ -11,9 +11,7 @@
 #include "cli/command_line.hpp"
 #include "draw/bins.hpp"
 #include "follow/following.hpp"
-#include "operands/reading_options.hpp"
 #include "operands/shard.hpp"
-#include "rows/output_options.hpp"
 #include "rows/picture_options.hpp"
 #include "select/selection.hpp"
 #include "select/slice.hpp"
@@ -27,13 +25,8 @@ enum class SourceChoice : std::uint8_t { automatic, saved, computed };
 [[nodiscard]] std::span<const std::string_view> offered_reductions();
 
 /// The options of smd-reduce, as an option table and as values, with the shared options beside them.
-struct ReduceCommandOptions {
-  std::vector<std::string> operands;
-  SelectionOptions selection;
-  OutputOptions output;
-  ReadingOptions reading;
+struct ReduceCommandOptions : ShowOptions {
   FollowingOptions following;
-  PictureOptions picture;
   std::vector<std::string> reductions;  ///< As given; may hold `saved` and `all`.
   bool reductions_given = false;
   bool abs = false;
@@ -59,7 +52,6 @@ struct ReduceCommandOptions {
   [[nodiscard]] bool pools() const noexcept { return !by.tensor || !by.step || !by.worker || across; }
   /// Whether other shards may have more to pool with the rows, as doubles: the shortest text of a float32 would not do.
   [[nodiscard]] bool pooled_later() const noexcept { return shard.has_value() && !by.step; }
-  [[nodiscard]] bool svg() const noexcept { return output.format == svg_format; }
 };
 
 /// smd-reduce: numbers about values.

@@ -121,7 +121,7 @@ constexpr std::uint64_t piece_bytes = 1 << 20;  // less is not worth another thr
 class FileCuts {
  public:
   explicit FileCuts(const Session& session) {
-    if (!session.trial.remote()) {
+    if (!is_remote_path(session.trial.path())) {
       return;
     }
     std::optional<GlobalStep> last;

@@ -77,7 +77,7 @@ namespace {
 std::vector<std::string> names_with_abs(bool abs) {
   std::vector<std::string> names;
   for (const std::string_view prefix : {"", "abs_"}) {
-    for (const ReductionFacts& facts : reduction_table) {
+    for (const ReductionFacts& facts : all_reductions()) {
       if (facts.abs && facts.kind != ReductionKind::percentile && (!abs || !prefix.empty())) {
         names.push_back(std::string(prefix) + std::string(facts.name));
       }
@@ -150,7 +150,7 @@ std::optional<Reduction> pooling_of(const Wanted& wanted) noexcept {
 
 std::vector<std::string> reduction_words() {
   std::vector<std::string> words = names_with_abs(false);
-  for (const ReductionFacts& facts : reduction_table) {
+  for (const ReductionFacts& facts : all_reductions()) {
     if (!facts.abs) {
       words.emplace_back(facts.name);
     }

@@ -14,10 +14,6 @@ namespace {
 
 using Names = Unavailable::Names;
 
-std::string quoted_few(const Names& names) {
-  return quoted_list(std::vector<std::string>(names.begin(), names.end()), 3);
-}
-
 /// Adds a name to a list that has no more than some. Returns whether it is new.
 bool add_name(Names& names, std::string_view name) {
   constexpr std::size_t most_names = 100;
@@ -70,7 +66,7 @@ void say_unavailable(const std::string& text, bool strict, Diagnostics& messages
 void Unavailable::say(bool pooled, bool strict, Diagnostics& messages) const {
   const auto say_it = [&](const std::string& text) { say_unavailable(text, strict, messages); };
   if (!missing_of.empty()) {
-    std::string text = fmt::format("no {} of {}; saved: {}", fmt::join(missing, ", "), quoted_few(missing_of),
+    std::string text = fmt::format("no {} of {}; saved: {}", fmt::join(missing, ", "), quoted_list(missing_of, 3),
                                    saved.empty() ? "nothing" : fmt::format("{}", fmt::join(saved, ", ")));
     if (saved.contains(buckets_name)) {
       text += " (elements were not saved, and buckets give only bounds of it)";
@@ -84,13 +80,13 @@ void Unavailable::say(bool pooled, bool strict, Diagnostics& messages) const {
     // Of complex numbers |x| has all statistics.
     const bool only_of_none = std::ranges::all_of(undefined, [](const auto& name) { return name.starts_with("abs_"); });
     say_it(fmt::format("there is no {} of no elements{}: {}", fmt::join(undefined, ", "),
-                       only_of_none ? "" : " or of complex numbers", quoted_few(undefined_of)));
+                       only_of_none ? "" : " or of complex numbers", quoted_list(undefined_of, 3)));
   }
   if (!strings.empty()) {
-    say_it("strings have no reductions: " + quoted_few(strings));
+    say_it("strings have no reductions: " + quoted_list(strings, 3));
   }
   if (!without_rows.empty()) {
-    say_it("fewer than two axes, so no rows: " + quoted_few(without_rows));
+    say_it("fewer than two axes, so no rows: " + quoted_list(without_rows, 3));
   }
 }
 

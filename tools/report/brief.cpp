@@ -7,7 +7,6 @@
 #include "page.hpp"
 #include "requests/record.hpp"
 #include "sections.hpp"
-#include "select/selection.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,6 @@
 #include "cli/text.hpp"
 #include "html.hpp"
 #include "sections.hpp"
-#include "select/selection.hpp"
 
 #include <fmt/format.h>
 

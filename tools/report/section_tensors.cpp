@@ -3,7 +3,6 @@
 #include "cli/mapped.hpp"
 #include "html.hpp"
 #include "sections.hpp"
-#include "select/selection.hpp"
 
 #include <fmt/format.h>
 

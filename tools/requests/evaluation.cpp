@@ -4,7 +4,6 @@
 #include "cli/mapped.hpp"
 #include "select/select.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>

@@ -4,8 +4,9 @@
 #include "cli/exit_status.hpp"
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
+#include "text/bucket_name.hpp"
+#include "text/limits.hpp"
 
-#include <smd/limits.hpp>
 #include <smd/remote.hpp>
 #include <smd/rule_registry.hpp>
 
@@ -58,11 +59,10 @@ std::vector<RuleRequest> requests_of(const std::string& file, bool with_hook) {
       }
     }
   } catch (const ConfigurationError& error) {
-    RuleRequest request;
+    RuleRequest& request = requests.emplace_back();
     request.configuration.name = file;
     request.file = file;
     request.error = error;
-    requests.push_back(std::move(request));
   }
   return requests;
 }
@@ -142,7 +142,7 @@ void check_other(const RuleConfiguration& configuration) {
   if (other == configuration.parameters.end() || !is_remote_path(other->second)) {
     return;
   }
-  if (const std::string_view refused = refuse_remote_path(other->second); !refused.empty()) {
+  if (const std::string_view refused = text::refuse_location(other->second); !refused.empty()) {
     throw ConfigurationError(
         ConfigurationErrorKind::bad_value,
         std::string(other_parameter) + ": " + single_quoted(other->second) + " " + std::string(refused),
@@ -189,9 +189,7 @@ std::unique_ptr<Rule> RuleRequest::make_again() const {
 std::vector<RuleRequest> rule_requests(const RuleOptions& options, const RequestOptions& more, Diagnostics& messages) {
   std::vector<RuleRequest> requests;
   for (const std::string& rule : options.rules) {
-    RuleRequest request;
-    request.configuration.rule_to_invoke = rule;
-    requests.push_back(std::move(request));
+    requests.emplace_back().configuration.rule_to_invoke = rule;
   }
   for (const std::string& file : options.configs) {
     try {

@@ -2,7 +2,6 @@
 #include "rows/picture_options.hpp"
 
 #include "draw/svg.hpp"
-#include "rows/row_writer.hpp"
 
 #include <fmt/format.h>
 
@@ -35,6 +34,16 @@ PictureOptions PictureOptions::from(const CommandLine& line, const OutputOptions
   refuse_if(output.asks_for_rows(), fmt::format("{}: there are no rows in -f svg", output.row_option()));
   options.scale = line.has("log") ? ScaleKind::logarithmic : ScaleKind::linear;
   options.title = line.value("title").value_or("");
+  return options;
+}
+
+ShowOptions ShowOptions::from(const CommandLine& line) {
+  ShowOptions options;
+  options.operands = line.operands();
+  options.selection = SelectionOptions::from(line);
+  options.output = OutputOptions::from(line);
+  options.picture = PictureOptions::from(line, options.output);
+  options.reading = ReadingOptions::from(line);
   return options;
 }
 

@@ -5,12 +5,15 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/command_line.hpp"
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
 #include "draw/chart.hpp"
+#include "operands/reading_options.hpp"
 #include "rows/output_options.hpp"
+#include "select/selection.hpp"
 
 namespace smd::tool {
 
@@ -29,6 +32,20 @@ struct PictureOptions {
   static std::span<const OptionSpec> table() noexcept;
   /// @throws UsageError if any is given without -f svg, or if -f svg is given with --columns, --sort or --limit.
   static PictureOptions from(const CommandLine& line, const OutputOptions& output);
+};
+
+/// The options in common of commands that show values of trials, as rows or as a picture.
+struct ShowOptions {
+  std::vector<std::string> operands;  ///< As given.
+  SelectionOptions selection;
+  OutputOptions output;
+  PictureOptions picture;
+  ReadingOptions reading;
+
+  /// @throws UsageError.
+  static ShowOptions from(const CommandLine& line);
+
+  [[nodiscard]] bool svg() const noexcept { return output.format == svg_format; }
 };
 
 /// Where a command writes results that may be a picture: straight to a file or, with -f svg, to memory until it is

@@ -31,8 +31,8 @@ const CommandDefinition& definition() {
            {ExitStatus::unreadable,
             "a trial cannot be read, a part or Python for --python is not there, or a report not written"},
            {ExitStatus::damaged,
-            "a record that a rule asked for could not be read, other data are damaged, or a rule in Python raised an "
-            "exception; the rest was evaluated"},
+            "a record that a rule asked for could not be read, other data are damaged, or a rule failed (one in Python "
+            "raised an exception); the rest was evaluated"},
            {ExitStatus::nothing_evaluated, "a rule had nothing to evaluate"},
            {ExitStatus::timed_out, "with --follow, the job went on after --timeout, or no step came within --idle"}},
       .see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-reduce(1)", "smd-rules(7)", "smd-trial(5)"},

@@ -65,7 +65,7 @@ struct RuleCommandOptions {
 };
 
 /// The formats that -f and --report take.
-[[nodiscard]] std::span<const std::string_view> report_formats() noexcept;
+[[nodiscard]] std::span<const std::string_view> report_formats();
 
 /// smd-rule: is training healthy?
 [[nodiscard]] const CommandDefinition& definition();

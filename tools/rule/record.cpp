@@ -49,8 +49,8 @@ ExitStatus result_status(const RuleResult& result) noexcept {
       return combine(read, ExitStatus::no);
     case RuleStatus::not_evaluated:
       return combine(read, ExitStatus::nothing_evaluated);
-    case RuleStatus::error:  // a user's own rule that threw has no result
-      return result.unread ? read : combine(read, ExitStatus::nothing_evaluated);
+    case RuleStatus::error:  // records were not read, or the rule threw
+      return ExitStatus::damaged;
     case RuleStatus::no_issues_found:
     case RuleStatus::in_progress:
       break;

@@ -430,15 +430,12 @@ constexpr std::array<ReportFormat, 10> formats = {{
     {"sagemaker", false, make<SagemakerReport>},
 }};
 
-constexpr std::array<std::string_view, formats.size()> names = [] {
-  std::array<std::string_view, formats.size()> all;
-  std::ranges::transform(formats, all.begin(), [](const ReportFormat& format) { return format.name; });
-  return all;
-}();
-
 }  // namespace
 
-std::span<const std::string_view> report_formats() noexcept { return names; }
+std::span<const std::string_view> report_formats() {
+  static const std::vector<std::string_view> names = mapped(formats, &ReportFormat::name);
+  return names;
+}
 
 const ReportFormat& report_format(std::string_view name) {
   return *std::ranges::find_if(formats, [&](const ReportFormat& format) { return format.name == name; });

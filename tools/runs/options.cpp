@@ -5,7 +5,6 @@
 #include "text/ascii.hpp"
 
 #include <array>
-#include <limits>
 
 namespace smd::tool::runs {
 
@@ -38,11 +37,6 @@ constexpr auto own_options = in_group(
                "add the column eta: seconds until step N, at the rate of the last hundred steps"),
     });
 
-template <class Words>
-bool is_one_of(std::string_view word, const Words& words) {
-  return contains(words, word);
-}
-
 }  // namespace
 
 std::span<const OptionSpec> RunsOptions::table() noexcept { return own_options; }
@@ -56,9 +50,7 @@ RunsOptions RunsOptions::from(const CommandLine& line) {
   options.greatest = line.values("max");
   const std::string hp = line.value("hp").value_or("differing");
   options.hp = hp == "all" ? HpChoice::all : hp == "none" ? HpChoice::none : HpChoice::differing;
-  options.planned = line.convert("until-step", [](const std::string& text) {
-    return parse_integer(text, 0, std::numeric_limits<std::int64_t>::max());
-  });
+  options.planned = line.integer("until-step", 0);
   options.output = OutputOptions::from(line);
   options.reading = ReadingOptions::from(line);
   options.following = FollowingOptions::from_redrawn(line);
@@ -76,8 +68,8 @@ std::vector<std::string> RunsOptions::named() const {
 }
 
 bool RunsOptions::least_is_best(const std::string& name, bool is_loss) const {
-  if (is_one_of(name, least) || is_one_of(name, greatest)) {
-    return is_one_of(name, least);
+  if (contains(least, name) || contains(greatest, name)) {
+    return contains(least, name);
   }
   constexpr std::array<std::string_view, 5> of_losses = {"loss", "error", "err", "wer", "perplexity"};
   constexpr std::array<std::string_view, 18> of_scores = {"acc",    "accuracy", "auc",    "bleu",      "dice",  "f1",
@@ -90,8 +82,8 @@ bool RunsOptions::least_is_best(const std::string& name, bool is_loss) const {
     const std::string_view whole = word;
     const std::string_view bare = whole.substr(0, whole.find_last_not_of("0123456789") + 1);
     for (const std::string_view one : {whole, bare}) {
-      any_least = any_least || is_one_of(one, of_losses);
-      any_greatest = any_greatest || is_one_of(one, of_scores);
+      any_least = any_least || contains(of_losses, one);
+      any_greatest = any_greatest || contains(of_scores, one);
     }
     word.clear();
   };

@@ -2,12 +2,12 @@
 #include "array.hpp"
 
 #include <smd/elements.hpp>
-#include <smd/limits.hpp>
 
 #include "cli/exit_status.hpp"
 #include "cli/text.hpp"
 #include "text/ascii.hpp"
 #include "text/half.hpp"
+#include "text/limits.hpp"
 #include "text/number.hpp"
 
 #include <nlohmann/json.hpp>

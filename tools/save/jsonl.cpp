@@ -2,7 +2,6 @@
 #include "saver.hpp"
 
 #include <smd/error.hpp>
-#include <smd/limits.hpp>
 
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "cli/text.hpp"
 #include "operands/operands.hpp"
 #include "select/selection.hpp"
+#include "text/limits.hpp"
 #include "text/number.hpp"
 #include "text/trim.hpp"
 

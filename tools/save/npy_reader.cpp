@@ -2,9 +2,9 @@
 #include "array.hpp"
 
 #include <smd/error.hpp>
-#include <smd/limits.hpp>
 
 #include "cli/text.hpp"
+#include "text/limits.hpp"
 #include "text/number.hpp"
 
 #include <algorithm>

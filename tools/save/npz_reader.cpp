@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "array.hpp"
 
-#include <smd/limits.hpp>
-
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
+#include "text/limits.hpp"
 
 #include <zlib.h>
 

@@ -73,7 +73,7 @@ std::span<const std::string_view> saved_reductions() {
   static const auto names = [] {
     std::vector<std::string> all;
     for (const std::string prefix : {"", "abs_"}) {
-      for (const ReductionFacts& facts : reduction_table) {
+      for (const ReductionFacts& facts : all_reductions()) {
         if (facts.saved_by != SavedBy::none) {
           all.push_back(prefix + std::string(facts.name));
         }

@@ -16,6 +16,12 @@
 
 namespace smd::tool {
 
+std::string in_the_mode(Mode mode) {
+  return mode == Mode::global ? std::string() : " in mode " + std::string(mode_text(mode));
+}
+
+std::string kind_of_step(Mode mode) { return mode == Mode::global ? "step" : std::string(mode_text(mode)) + " step"; }
+
 namespace {
 
 /// What the files hold in place of tensors: `, but 3 records are no tensors (2 graph, 1 hparams); …`.
@@ -34,14 +40,6 @@ std::string instead_of_tensors(const Trial& trial) {
   return fmt::format(", but {} {} ({}); smd-ls --locations -v lists {}", counted(others.size(), "record"),
                      one ? "is no tensor" : "are no tensors", list, one ? "it" : "them");
 }
-
-/// ` in mode train`; empty for `global`.
-std::string in_the_mode(Mode mode) {
-  return mode == Mode::global ? std::string() : " in mode " + std::string(mode_text(mode));
-}
-
-/// `step`, or `train step`.
-std::string kind_of_step(Mode mode) { return mode == Mode::global ? "step" : std::string(mode_text(mode)) + " step"; }
 
 /// A step in its own mode.
 SelectedStep own_numbers_of(const Trial& trial, GlobalStep step) {
@@ -126,11 +124,6 @@ void say(Diagnostics& messages, std::string_view tag, std::string_view text) {
 /// The tensor of a request in quotes; empty if it is of the trial.
 std::string quoted_tensor(const StepRequest& request) {
   return request.tensors.empty() ? std::string() : single_quoted(request.tensors.front());
-}
-
-/// A list of names, as messages show it.
-std::string listed(const std::set<std::string, std::less<>>& names) {
-  return quoted_list(std::vector<std::string>(names.begin(), names.end()));
 }
 
 }  // namespace
@@ -222,7 +215,7 @@ void say_missing(Mode mode, const StepTerm& term, Trial& trial, const StepReques
   if (request.options.worker && !there.workers.empty()) {
     say(messages, "InvalidWorker",
         fmt::format("{} at {}: not saved by {}; by {}", tensor, name, single_quoted(*request.options.worker),
-                    listed(there.workers)));
+                    quoted_list(there.workers)));
   } else {
     say(messages, tensor.empty() ? "StepUnavailable" : "TensorUnavailableForStep",
         (tensor.empty() ? name + " was not saved" : tensor + " was not saved at " + name) + nearest);
@@ -275,7 +268,7 @@ void say_no_value(const Trial& trial, const SelectionOptions& options, const std
     const std::string worker = single_quoted(*options.worker);
     say(messages, "InvalidWorker",
         (step ? place + ": not saved by " + worker + "; by " : worker + " did not save " + place + "; there are ") +
-            listed(saved.workers));
+            quoted_list(saved.workers));
     return;
   }
   std::string instead;
@@ -442,9 +435,7 @@ NothingSelected other_steps(const Trial& trial, const SelectionOptions& options,
   std::vector<SelectedStep> steps;
   bool complete = false;
   std::set<std::string, std::less<>> workers;
-  EntryQuery query;
-  query.tensors = tensors;
-  query.include_incomplete = true;
+  const EntryQuery query = {.tensors = tensors, .include_incomplete = true};
   std::vector<GlobalStep> complete_steps = trial.steps();
   std::set<std::string, std::less<>> at_steps_asked;
   trial.for_each_entry(query, [&](const TensorEntry& entry) {
@@ -466,11 +457,11 @@ NothingSelected other_steps(const Trial& trial, const SelectionOptions& options,
   const std::string were = one ? " was" : ", but were";
   if (steps.empty()) {
     return {"InvalidWorker", fmt::format("{} not saved by {}; by {}", subject + were,
-                                         single_quoted(options.worker.value_or("")), listed(workers))};
+                                         single_quoted(options.worker.value_or("")), quoted_list(workers))};
   }
   if (!at_steps_asked.empty() && !at_steps_asked.contains(*options.worker)) {
     return {"InvalidWorker", fmt::format("{} not saved by {} at the steps asked for; by {}", subject + were,
-                                         single_quoted(*options.worker), listed(at_steps_asked))};
+                                         single_quoted(*options.worker), quoted_list(at_steps_asked))};
   }
   if (!complete && !options.incomplete) {
     return {"StepNotYetAvailable", subject + were + " saved at " + steps_and_modes(steps) +

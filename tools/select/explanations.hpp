@@ -18,6 +18,11 @@ namespace smd::tool {
 // Why something that was asked for is not there: what commands say of empty selections, and of steps and values that
 // are missing. Each `report_` and `say_` raises status 1, if nothing else is said.
 
+/// ` in mode train`; empty for `global`.
+[[nodiscard]] std::string in_the_mode(Mode mode);
+/// `step`, or `train step`.
+[[nodiscard]] std::string kind_of_step(Mode mode);
+
 /// Reports that a trial has no step: StepNotYetAvailable, or NoMoreData once the job has ended; StepUnavailable if
 /// `partly_unread`.
 void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status = ExitStatus::no);

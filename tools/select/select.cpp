@@ -284,18 +284,14 @@ void note_incomplete(const Trial& trial, const Selection& selection, const Selec
 
 EntryQuery entry_query(const SelectionOptions& options, std::vector<std::string> tensors,
                        std::span<const SelectedStep> steps) {
-  EntryQuery query;
-  query.tensors = std::move(tensors);
-  query.steps.emplace();
-  for (const SelectedStep& step : steps) {
-    query.steps->push_back(step.step);
-  }
+  EntryQuery query = {.tensors = std::move(tensors),
+                      .steps = mapped(steps, &SelectedStep::step),
+                      .mode = only_mode(options),
+                      .first_worker_only = !options.worker && !options.all_workers,
+                      .include_incomplete = options.incomplete};
   if (options.worker) {
     query.workers.push_back(*options.worker);
   }
-  query.mode = only_mode(options);
-  query.first_worker_only = !options.worker && !options.all_workers;
-  query.include_incomplete = options.incomplete;
   return query;
 }
 

@@ -30,9 +30,7 @@ bool same_step(const SelectedStep& a, const SelectedStep& b) { return a.step == 
 
 /// The entries of tensors that may count, in order.
 EntryQuery query_of(const SelectionOptions& options, std::span<const std::string> tensors, bool incomplete) {
-  EntryQuery query;
-  query.tensors = {tensors.begin(), tensors.end()};
-  query.include_incomplete = incomplete;
+  EntryQuery query = {.tensors = {tensors.begin(), tensors.end()}, .include_incomplete = incomplete};
   if (options.worker) {
     query.workers = {*options.worker};
   }

@@ -41,20 +41,17 @@ bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) 
     [[maybe_unused]] const Tensor tensor = trial.tensor(name);
     return true;
   } catch (const TensorUnavailable& error) {
+    std::string text;
     if (contains(error.nearest, name)) {
       const bool all = trial.superseded().contains(std::string(name));
-      messages.fail("TensorUnavailable",
-                    all ? "all values of " + single_quoted(name) + " are superseded; --superseded shows them"
-                        : "no value of " + single_quoted(name) + " is superseded",
-                    ExitStatus::no);
-      return false;
+      text = all ? "all values of " + single_quoted(name) + " are superseded; --superseded shows them"
+                 : "no value of " + single_quoted(name) + " is superseded";
+    } else {
+      const std::string hint = glob_for_name(trial, name);
+      text = single_quoted(name) + " was not saved" + as_far_as_read(trial) +
+             (hint.empty() ? did_you_mean(error.nearest) : hint);
     }
-    std::string hint = glob_for_name(trial, name);
-    if (hint.empty()) {
-      hint = did_you_mean(error.nearest);
-    }
-    messages.fail("TensorUnavailable", single_quoted(name) + " was not saved" + as_far_as_read(trial) + hint,
-                  ExitStatus::no);
+    messages.fail("TensorUnavailable", text, ExitStatus::no);
     return false;
   }
 }

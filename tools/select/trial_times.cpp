@@ -101,6 +101,10 @@ std::vector<std::optional<StepTime>> step_times(const Trial& trial, std::span<co
 double first_time(const Trial& trial, Diagnostics& messages) {
   std::vector<GlobalStep> steps = trial.steps(true);
   steps.resize(std::min<std::size_t>(steps.size(), 1));
+  if (!trial.layout().marks_steps) {  // the job may have gone back
+    steps = mapped(trial.summaries(), &TensorSummary::first_step);
+    detail::sort_each_once(steps);
+  }
   std::optional<double> first;
   const auto take_time = [&first](double time) { first = std::fmin(first.value_or(time), time); };
   std::map<std::string, TimedRecord> records;  // the first one of each file
@@ -141,14 +145,25 @@ Pace pace_of(const Trial& trial, std::span<const GlobalStep> steps, Diagnostics&
   }
   const GlobalStep before = steps[steps.size() - 1 - std::min(recent, steps.size() - 1)];
   std::vector<GlobalStep> ends = {steps.front(), before, steps.back()};
-  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+  if (!trial.layout().marks_steps) {
+    // After a job went back, the times of each tensor still ascend with its steps, but not those of all together.
+    for (const TensorSummary& tensor : trial.summaries()) {
+      ends.insert(ends.end(), {tensor.first_step, tensor.last_step});
+    }
+  }
+  detail::sort_each_once(ends);
   const auto times = step_times(trial, ends, {.steps = ends, .include_incomplete = true}, messages);
   const auto& first = times.front();
-  const auto& late = times[times.size() - 2];
+  const auto& late = times[static_cast<std::size_t>(std::ranges::find(ends, before) - ends.begin())];
   const auto& last = times.back();
   Pace pace;
   if (first && last && !std::isnan(last->latest - first->earliest)) {
-    pace.duration = std::max(last->latest - first->earliest, 0.0);
+    StepTime whole = *first;
+    for (const std::optional<StepTime>& time : times) {
+      whole.earliest = std::fmin(whole.earliest, time.value_or(whole).earliest);
+      whole.latest = std::fmax(whole.latest, time.value_or(whole).latest);
+    }
+    pace.duration = whole.latest - whole.earliest;
   }
   if (late && last && last->earliest > late->earliest) {
     pace.rate = static_cast<double>(steps.back().value - before.value) / (last->earliest - late->earliest);

@@ -35,7 +35,7 @@ struct StepTime {
 
 /// How long a job has run, and how fast.
 struct Pace {
-  std::optional<double> duration;  ///< Seconds from the first to the last record.
+  std::optional<double> duration;  ///< Seconds from the first to the last record that counts.
   std::optional<double> rate;      ///< Steps in a second, over the last hundred saved.
 };
 [[nodiscard]] Pace pace_of(const Trial& trial, std::span<const GlobalStep> steps, Diagnostics& messages);

@@ -95,9 +95,7 @@ class Printer {
   }
 
   void flush() {
-    while (!line_.empty() && line_.back() == ' ') {
-      line_.pop_back();
-    }
+    line_.erase(line_.find_last_not_of(' ') + 1);
     print_(line_);
     line_.clear();
   }

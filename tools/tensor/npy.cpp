@@ -2,9 +2,9 @@
 #include "npy.hpp"
 
 #include <smd/elements.hpp>
-#include <smd/limits.hpp>
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
+#include "text/limits.hpp"
 
 #include <algorithm>
 #include <array>

@@ -107,10 +107,7 @@ bool TensorOptions::binary() const noexcept { return contains(binary_formats, ou
 
 TensorOptions TensorOptions::from(const CommandLine& line) {
   TensorOptions options;
-  options.selection = SelectionOptions::from(line);
-  options.output = OutputOptions::from(line);
-  options.picture = PictureOptions::from(line, options.output);
-  options.reading = ReadingOptions::from(line);
+  static_cast<ShowOptions&>(options) = ShowOptions::from(line);
   options.view = static_cast<TensorViewKind>(only_flag(line, view_flags));
   options.slice = line.convert("slice", [](const std::string& text) { return SliceSpec::parse(text); });
   options.bins = line.convert("bins", [](const std::string& text) { return BinSpec::parse(text); }).value_or(BinSpec());
@@ -118,7 +115,6 @@ TensorOptions TensorOptions::from(const CommandLine& line) {
   options.full = line.has("full");
   options.smooth = line.convert("smooth", smoothing_weight);
   options.stack = line.has("stack");
-  options.operands = line.operands();
   refuse_if(options.operands.empty(), "TRIAL is missing");
   if (options.output.file && options.output.file->ends_with('/')) {
     refuse_if((options.output.format != "npy" && options.output.format != "raw") || options.stack,

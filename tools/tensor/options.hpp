@@ -11,8 +11,6 @@
 #include "cli/command_line.hpp"
 #include "draw/bins.hpp"
 #include "follow/following.hpp"
-#include "operands/reading_options.hpp"
-#include "rows/output_options.hpp"
 #include "rows/picture_options.hpp"
 #include "select/selection.hpp"
 #include "select/slice.hpp"
@@ -23,15 +21,11 @@ namespace smd::tool::tensor {
 enum class TensorViewKind : std::uint8_t { values, stat, matrix, hist, heatmap, spark, pivot };
 
 /// The options of smd-tensor, as an option table and as values, with the shared options beside them.
-struct TensorOptions {
-  std::vector<std::string> operands;  ///< As given: trials and names of tensors; the last may be `-`.
-  /// These two are complete when it is known which operands are trials and which are names.
-  SelectionOptions selection;
+/// The operands are trials and names of tensors; the last may be `-`. The selection and `several_trials` are complete
+/// when it is known which operands are trials and which are names.
+struct TensorOptions : ShowOptions {
   bool several_trials = false;  ///< There may be more than one.
-  OutputOptions output;
-  ReadingOptions reading;
   FollowingOptions following;
-  PictureOptions picture;
   TensorViewKind view = TensorViewKind::values;
   std::optional<SliceSpec> slice;
   BinSpec bins;
@@ -51,7 +45,6 @@ struct TensorOptions {
 
   /// npy, npz, raw, pgm or svg: not for a terminal, and not rows.
   [[nodiscard]] bool binary() const noexcept;
-  [[nodiscard]] bool svg() const noexcept { return output.format == svg_format; }
   /// Significant digits in output for people.
   [[nodiscard]] int table_precision(int otherwise = 6) const noexcept {
     return output.precision != 0 ? output.precision : otherwise;

@@ -68,9 +68,7 @@ std::string shaded(const PlanePicture& picture, bool ascii) {
       line += shade;
       line += shade;
     }
-    while (!line.empty() && line.back() == ' ') {
-      line.pop_back();
-    }
+    line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
   return text;

@@ -132,8 +132,7 @@ class PivotView : public ValueView {
 
   void say(std::string_view what, const std::set<std::string, std::less<>>& names) {
     if (!names.empty()) {
-      context_.messages.warning("--pivot: " + std::string(what) +
-                                quoted_list(std::vector<std::string>(names.begin(), names.end()), 3));
+      context_.messages.warning("--pivot: " + std::string(what) + quoted_list(names, 3));
     }
   }
 

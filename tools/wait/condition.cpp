@@ -22,19 +22,12 @@ using Kind = Condition::Kind;
 
 StepKey key_of(const Condition& condition) { return {condition.mode, ModeStep(*condition.number)}; }
 
-std::string step_text(Mode mode, std::int64_t number) {
-  return (mode == Mode::global ? "step " : std::string(mode_text(mode)) + " step ") + std::to_string(number);
-}
-
-// ` in mode train`; empty for all steps.
-std::string in_mode(Mode mode) {
-  return mode == Mode::global ? std::string() : " in mode " + std::string(mode_text(mode));
-}
+std::string step_text(Mode mode, std::int64_t number) { return kind_of_step(mode) + " " + std::to_string(number); }
 
 std::vector<Condition> tensor_conditions(const WaitCommandOptions& options, Mode mode,
                                          std::optional<std::int64_t> step) {
   std::vector<Condition> result;
-  const std::string where = step ? " at " + step_text(mode, *step) : in_mode(mode);
+  const std::string where = step ? " at " + step_text(mode, *step) : in_the_mode(mode);
   const auto add = [&](TensorQuery query, const std::string& text) {
     result.push_back(
         {.kind = Kind::tensor, .mode = mode, .number = step, .tensors = std::move(query), .text = text + where});
@@ -171,15 +164,13 @@ std::vector<Condition> conditions_of(const WaitCommandOptions& options) {
                         .mode = mode,
                         .tensors = {.names = {comparison.name}},
                         .comparison = comparison,
-                        .text = comparison.text + in_mode(mode)});
+                        .text = comparison.text + in_the_mode(mode)});
     }
     if (options.after) {
       add(Kind::after, options.after, "a step after " + step_text(mode, *options.after));
     }
     if (options.count) {
-      add(Kind::count, options.count,
-          std::to_string(*options.count) + (mode == Mode::global ? "" : " " + std::string(mode_text(mode))) +
-              (*options.count == 1 ? " step" : " steps"));
+      add(Kind::count, options.count, counted(static_cast<std::size_t>(*options.count), kind_of_step(mode)));
     }
   }
   if (options.end) {

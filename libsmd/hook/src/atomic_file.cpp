@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "atomic_file.hpp"
 
-#include <smd/limits.hpp>
+#include "text/limits.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -5,6 +5,7 @@
 #include "hook_impl.hpp"
 #include "layout/debugger/trial_paths.hpp"
 #include "text/escape.hpp"
+#include "text/limits.hpp"
 #include "types/refuse.hpp"
 
 #include <strings.h>
@@ -14,7 +15,6 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
-#include <smd/limits.hpp>
 #include <utility>
 
 namespace smd {
@@ -119,9 +119,7 @@ void Hook::add_collection(CollectionConfig collection) {
 
 Mode Hook::mode() const noexcept { return impl_->mode; }
 GlobalStep Hook::step() const noexcept { return GlobalStep(impl_->step); }
-ModeStep Hook::mode_step() const noexcept {
-  return ModeStep(impl_->mode_steps.at(static_cast<std::size_t>(impl_->mode)));
-}
+ModeStep Hook::mode_step() const noexcept { return ModeStep(impl_->mode_step(impl_->mode)); }
 
 void Hook::set_mode(Mode mode) {
   impl_->throw_failure();
@@ -131,16 +129,14 @@ void Hook::set_mode(Mode mode) {
   if (impl_->offered) {
     next_step();
   }
-  const std::int64_t mode_step =
-      mode == Mode::global ? impl_->step : impl_->mode_steps.at(static_cast<std::size_t>(mode));
-  impl_->go_to(impl_->step, mode, mode_step);
+  impl_->go_to(impl_->step, mode, mode == Mode::global ? impl_->step : impl_->mode_step(mode));
 }
 
 void Hook::next_step() {
   impl_->throw_failure();
   impl_->end_step();
   const Mode mode = impl_->mode;
-  const std::int64_t mode_step = impl_->mode_steps.at(static_cast<std::size_t>(mode));
+  const std::int64_t mode_step = impl_->mode_step(mode);
   detail::refuse_if(std::max(impl_->step, mode_step) == std::numeric_limits<std::int64_t>::max(),
                     "no step can follow the largest number");
   impl_->go_to(impl_->step + 1, mode, (mode == Mode::global ? impl_->step : mode_step) + 1);

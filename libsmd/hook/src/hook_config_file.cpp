@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/error.hpp>
 #include <smd/hook_config.hpp>
-#include <smd/limits.hpp>
 
 #include "config_section.hpp"
 #include "storage/descriptor.hpp"
 #include "storage/system_problem.hpp"
 #include "text/environment.hpp"
+#include "text/limits.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,10 +21,7 @@ using detail::storage::uninterrupted;
 
 std::string read_text(const std::string& path) {
   const Descriptor file(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
-  if (!file) {
-    throw ReadError(detail::storage::system_problem(errno, path));
-  }
-  auto text = detail::storage::read_to_end(file.get(), limits::json_bytes);
+  auto text = file ? detail::storage::read_to_end(file.get(), limits::json_bytes) : std::nullopt;
   if (!text) {
     throw ReadError(detail::storage::system_problem(errno, path));
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hook_impl.hpp"
 
-#include <smd/limits.hpp>
 #include <smd/log.hpp>
 #include <smd/trial.hpp>
 
@@ -10,6 +9,7 @@
 #include "layout/debugger/trial_paths.hpp"
 #include "tensorboard.hpp"
 #include "text/escape.hpp"
+#include "text/limits.hpp"
 #include "types/refuse.hpp"
 #include "wire/tensor_proto.hpp"
 
@@ -175,9 +175,8 @@ void Hook::Impl::begin_file() {
   if (step <= last_saved) {
     queue.drain();  // its files may still be in the queue
   }
-  auto begun = std::make_shared<hook::StepWriter>(
-      *output, hook::StepOfWorker{step, mode, mode_steps.at(static_cast<std::size_t>(mode)), worker_part},
-      config.existing_step, config.sync == SyncPolicy::files);
+  auto begun = std::make_shared<hook::StepWriter>(*output, hook::StepOfWorker{step, mode, mode_step(mode), worker_part},
+                                                  config.existing_step, config.sync == SyncPolicy::files);
   // Checked now so that a step that was saved before is refused at once; the publisher checks again under the lock.
   begun->check_existing();
   file = std::move(begun);
@@ -254,7 +253,7 @@ wire::EventHeader Hook::Impl::event_header(std::string_view name) const {
   return {.tag = name,
           .wall_time = clock.wall_seconds(),
           .step = step,
-          .mode_step = mode_steps.at(static_cast<std::size_t>(mode)),
+          .mode_step = mode_step(mode),
           .mode = static_cast<std::int64_t>(mode)};
 }
 

@@ -42,6 +42,7 @@ struct __attribute__((visibility("hidden"))) Hook::Impl {
   /// warning if the hook only adds to what is there.
   void refuse_ended(bool saved_before) const;
   void throw_failure() const;
+  [[nodiscard]] std::int64_t mode_step(Mode of) const { return mode_steps.at(static_cast<std::size_t>(of)); }
   /// Returns whether anything is written: not in a dry run, nor by a disabled hook.
   [[nodiscard]] bool writes() const noexcept { return output != nullptr; }
   /// Checks that the step may be saved and makes its StepWriter. Called before anything is saved at the step.

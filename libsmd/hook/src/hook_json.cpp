@@ -3,11 +3,11 @@
 #include "stock_collections.hpp"
 #include "text/escape.hpp"
 #include "text/json.hpp"
+#include "text/limits.hpp"
 #include "types/refuse.hpp"
 #include "wire/first_bytes.hpp"
 
 #include <smd/error.hpp>
-#include <smd/limits.hpp>
 
 #include <fmt/format.h>
 

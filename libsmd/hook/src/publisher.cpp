@@ -5,8 +5,7 @@
 #include "file_text.hpp"
 #include "layout/debugger/collections_file.hpp"
 #include "layout/debugger/trial_paths.hpp"
-
-#include <smd/limits.hpp>
+#include "text/limits.hpp"
 
 #include <cstddef>
 #include <span>

@@ -5,12 +5,6 @@
 namespace smd::detail::hook {
 namespace {
 
-Problem cannot_be_written(Problem problem, std::string file) {
-  problem.file = std::move(file);
-  problem.text = "cannot be written: " + problem.text;
-  return problem;
-}
-
 /// One object, which `publish` uploads. The store then keeps it, so there is nothing to sync.
 class RemoteFile final : public PendingFile {
  public:
@@ -32,7 +26,11 @@ class RemoteFile final : public PendingFile {
 
  private:
   [[nodiscard]] Status named(Status status) const {
-    return status ? ok() : Status(cannot_be_written(std::move(status.problem()), file_));
+    if (!status) {
+      status.problem().file = file_;
+      status.problem().text = "cannot be written: " + status.problem().text;
+    }
+    return status;
   }
 
   std::unique_ptr<storage::Upload> upload_;

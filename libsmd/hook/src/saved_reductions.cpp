@@ -29,7 +29,7 @@ bool can_be_saved(std::string_view plain) noexcept {
   if (plain.starts_with("abs_")) {
     plain.remove_prefix(4);
   }
-  return std::any_of(reduction_table.begin(), reduction_table.end(), [plain](const ReductionFacts& facts) {
+  return std::ranges::any_of(all_reductions(), [plain](const ReductionFacts& facts) {
     return facts.name == plain && facts.saved_by != SavedBy::none;
   });
 }
@@ -62,7 +62,7 @@ namespace {
 [[noreturn]] void refuse(std::string_view name) {
   std::vector<std::string> known;
   std::string plain;
-  for (const ReductionFacts& one : reduction_table) {
+  for (const ReductionFacts& one : all_reductions()) {
     if (one.saved_by != SavedBy::none) {
       known.emplace_back(one.name);
       known.push_back("abs_" + std::string(one.name));

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saving_plan.hpp"
 
-#include <smd/limits.hpp>
-
 #include "file_text.hpp"
 #include "stock_collections.hpp"
 #include "text/escape.hpp"
+#include "text/limits.hpp"
 #include "text/mapped.hpp"
 #include "text/nearest.hpp"
 #include "types/refuse.hpp"
@@ -288,8 +287,7 @@ const SavingPlan& Collections::plan(std::string_view name, const std::vector<std
       if (plan_.scalar && !entry.own_reductions) {
         break;  // the hook's reductions do not apply to numbers, though `all` has them for every tensor
       }
-      std::string plain = plain_reduction_name(reduction);
-      add_once(plan_.reductions, std::move(plain));
+      add_once(plan_.reductions, plain_reduction_name(reduction));
     }
     if (plan_.histogram_collection.empty() && *entry.config.save_histogram) {
       plan_.histogram_collection = entry.config.name;

@@ -70,8 +70,6 @@ class SMD_EXPORT Comparer {
   /// numbers at most `count` from `first` on.
   /// @throws InvalidArgument if one has more elements than the other.
   void add(Extent& a, Extent& b, std::uint64_t first = 0, std::uint64_t count = UINT64_MAX);
-  /// Adds the next elements of both values, which are known to be equal, to all sums.
-  void add_equal(const TensorView& both);
   /// Adds what another object, with the same options, found in the elements that follow.
   void merge(const Comparer& following);
   /// Forgets all elements.

@@ -52,9 +52,6 @@ struct Float8 {
 /// Returns the 256 numbers of an 8-bit floating-point type, by code, exactly; null for other types.
 [[nodiscard]] SMD_EXPORT const std::array<float, 256>* float8_numbers(Dtype dtype) noexcept;
 
-/// Returns the number of whole elements in a view: that of its shape, but no more than its bytes hold; of text 0.
-[[nodiscard]] SMD_EXPORT std::uint64_t element_count(const TensorView& view) noexcept;
-
 /// @throws InvalidArgument, which says that elements of this type are no real numbers.
 [[noreturn]] SMD_EXPORT void refuse_elements(Dtype dtype);
 

@@ -45,7 +45,7 @@ class SMD_EXPORT InvalidArgument : public Error {
   ~InvalidArgument() override;
 };
 
-/// A pattern needed more steps or memory than `limits.hpp` allows. Different from "no match".
+/// A pattern needed more steps or memory than the limits in docs/security.md allow. Different from "no match".
 class SMD_EXPORT MatchLimit : public InvalidArgument {
  public:
   MatchLimit(const std::string& message, std::string in_pattern)

@@ -41,13 +41,9 @@ struct FoundTrial {
 [[nodiscard]] SMD_EXPORT std::optional<FoundTrial> find_trial(const std::string& path,
                                                               const TrialOptions& options = {});
 
-/// Returns whether the path itself, and not a folder below it, is a trial. Takes as long as listing one folder.
-/// @throws ReadError as `find_trial`.
-[[nodiscard]] SMD_EXPORT bool is_trial(const std::string& path, const TrialOptions& options = {});
-
-/// Returns the folder of the local trial to which a file belongs, by its name and what lies beside it. Nullopt for any
-/// other file, and if nothing has that path.
-[[nodiscard]] SMD_EXPORT std::optional<std::string> trial_with_file(const std::string& file);
+/// Returns the folder of the local trial that a folder itself is or, of a file, to which it belongs by its name and
+/// what lies beside it. Nullopt for any other path, and for what cannot be read. Takes as long as listing one folder.
+[[nodiscard]] SMD_EXPORT std::optional<std::string> trial_at(const std::string& path);
 
 /// Returns the paths of the trials at or below `place`, which may be a file or on S3, in byte order: of each layout, or
 /// of `TrialOptions::layout`. Trials in a trial are found too, but not what a trial reads: a run of a log directory is

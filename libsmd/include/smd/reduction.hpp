@@ -76,35 +76,9 @@ struct ReductionFacts {
   std::string_view text;  ///< What it is, for people: the name of an axis.
 };
 
-// clang-format off
-/// Every kind, once: names, what may be asked for, help and axes follow from here, in this order.
-inline constexpr std::array<ReductionFacts, 22> reduction_table = {{
-    {ReductionKind::min, "min", true, SavedBy::every_hook, ReductionKind::min, false, "least element"},
-    {ReductionKind::max, "max", true, SavedBy::every_hook, ReductionKind::max, false, "greatest element"},
-    {ReductionKind::median, "median", true, SavedBy::this_library, {}, false, "median of the elements"},
-    {ReductionKind::mean, "mean", true, SavedBy::every_hook, {}, false, "mean of the elements"},
-    {ReductionKind::std, "std", true, SavedBy::every_hook, {}, false, "standard deviation"},
-    {ReductionKind::variance, "variance", true, SavedBy::every_hook, {}, false, "variance"},
-    {ReductionKind::sum, "sum", true, SavedBy::every_hook, ReductionKind::sum, false, "sum of the elements"},
-    {ReductionKind::prod, "prod", true, SavedBy::every_hook, ReductionKind::prod, false, "product of the elements"},
-    {ReductionKind::l1, "l1", true, SavedBy::every_hook, ReductionKind::sum, false, "l1 norm: sum of |x|"},
-    {ReductionKind::l2, "l2", true, SavedBy::every_hook, ReductionKind::l2, false, "l2 norm: root of the sum of squares"},
-    {ReductionKind::count, "count", false, SavedBy::none, ReductionKind::sum, false, "number of elements"},
-    {ReductionKind::finite, "finite", false, SavedBy::none, ReductionKind::sum, false, "number of finite elements"},
-    {ReductionKind::nan, "nan", false, SavedBy::none, ReductionKind::sum, false, "number of NaN"},
-    {ReductionKind::inf, "inf", false, SavedBy::none, ReductionKind::sum, false, "number of infinite elements"},
-    {ReductionKind::posinf, "posinf", false, SavedBy::none, ReductionKind::sum, false, "number of inf"},
-    {ReductionKind::neginf, "neginf", false, SavedBy::none, ReductionKind::sum, false, "number of -inf"},
-    {ReductionKind::zero, "zero", false, SavedBy::none, ReductionKind::sum, false, "number of zeros"},
-    {ReductionKind::negative, "negative", false, SavedBy::none, ReductionKind::sum, false, "number of negative elements"},
-    {ReductionKind::percentile, "p", true, SavedBy::none, {}, false, "percentile of the elements"},
-    {ReductionKind::zero_fraction, "zero_fraction", false, SavedBy::none, {}, true, "share of zeros, of 1"},
-    {ReductionKind::nan_fraction, "nan_fraction", false, SavedBy::none, {}, true, "share of NaN, of 1"},
-    {ReductionKind::rms, "rms", false, SavedBy::none, {}, false, "root of the mean square"},
-}};
-// clang-format on
-
-/// Returns the row of a kind.
+/// Returns what is known of every kind, in the order of help and axes.
+[[nodiscard]] SMD_EXPORT std::span<const ReductionFacts> all_reductions() noexcept;
+/// Returns what is known of a kind.
 [[nodiscard]] SMD_EXPORT const ReductionFacts& facts_of(ReductionKind kind) noexcept;
 
 /// One reduction: a kind, of x or of |x|. |x| of the smallest integer is its true magnitude; |x| of a complex number
@@ -240,10 +214,8 @@ class SMD_EXPORT Reducer {
   /// themselves.
   void merge(const PartialReduction& partial);
 
-  /// Internal.
-  struct Impl;
-
  private:
+  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -26,9 +26,9 @@ struct RemoteOptions {
   bool sign_requests = true;    ///< False: send anonymous requests, for public buckets.
   bool requester_pays = false;  ///< The requester pays for requests and transfer: for buckets with Requester Pays.
   /// Folder in which objects are cached by their ETag, so that each is downloaded once. Created if needed, shared by
-  /// any number of processes, bounded (`limits::cache_bytes`). A folder that is not empty and is not a cache (it lacks
-  /// the file CACHEDIR.TAG) is refused with InvalidArgument and is not changed. If this field is empty and
-  /// SMD_CACHE_DIR is not set, nothing is cached.
+  /// any number of processes, bounded (the limit `cache_bytes`, see docs/security.md). A folder that is not empty and
+  /// is not a cache (it lacks the file CACHEDIR.TAG) is refused with InvalidArgument and is not changed. If this field
+  /// is empty and SMD_CACHE_DIR is not set, nothing is cached.
   std::string cache = {};
   /// Receives messages about requests, from any thread, but never from two at once; may be empty. Warning: something
   /// does not work, but there is an alternative, as without a cache; info: an attempt failed and is repeated; debug:
@@ -46,10 +46,9 @@ struct RemoteOptions {
   std::function<void()> answered = {};
 };
 
-/// Returns whether a trial's path is in a remote store: whether it begins with `s3://`.
+/// Returns whether a trial's path is in a remote store: whether it begins with `s3://`. Refreshing such a trial costs
+/// requests, and there is no notification of changes.
 [[nodiscard]] SMD_EXPORT bool is_remote_path(std::string_view path) noexcept;
-/// Returns what is wrong with the form of such a path; empty if it can be a trial's path. Sends no request.
-[[nodiscard]] SMD_EXPORT std::string_view refuse_remote_path(std::string_view path) noexcept;
 
 /// Calls an action of SageMaker's API, such as `ListTrainingJobs`, with a request in JSON, and returns the answer, also
 /// in JSON. The request is signed. Region, profile and credentials are those of `options`, and there is no default

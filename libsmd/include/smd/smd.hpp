@@ -15,7 +15,6 @@
 #include <smd/hook.hpp>
 #include <smd/hook_config.hpp>
 #include <smd/hook_needs.hpp>
-#include <smd/limits.hpp>
 #include <smd/log.hpp>
 #include <smd/parallel.hpp>
 #include <smd/place.hpp>

@@ -34,7 +34,7 @@ struct SavedItem {
 
   std::uint32_t tensor = 0;                ///< Id of the tensor.
   std::uint32_t reduction = no_reduction;  ///< Id of the reduction.
-  std::uint32_t position = 0;              ///< Index of the record in its row; below `TrialSnapshot::records`.
+  std::uint32_t position = 0;              ///< Index of the record in its row.
 
   [[nodiscard]] bool is_value() const noexcept { return reduction == no_reduction; }
 };
@@ -72,11 +72,13 @@ struct SnapshotStep {
   bool complete = false;
 };
 
-/// A problem because of which index files or their folders were not read in full: steps or records may be unknown.
-struct IndexProblem {
+/// A problem because of which steps, records or members of collections may be unknown: a file or folder was not read in
+/// full.
+struct SnapshotProblem {
   Problem problem;
   std::optional<GlobalStep> step = {};       ///< Nullopt: any step may be concerned.
   std::optional<std::uint32_t> worker = {};  ///< Id of the file's worker if nothing of the file could be read.
+  bool of_collections = false;               ///< The file defines collections.
 };
 
 /// A trial as it was at one moment. It never changes, and copying is cheap. Many threads may call const members at the
@@ -96,7 +98,6 @@ class SMD_EXPORT TrialSnapshot {
   [[nodiscard]] bool operator==(const TrialSnapshot& other) const noexcept;
   /// Returns a number that changes when another directory takes the trial's place.
   [[nodiscard]] std::uint64_t generation() const noexcept;
-  [[nodiscard]] const LayoutTraits& layout() const noexcept;  ///< `Trial::layout`.
   /// Returns the options with which the trial was opened.
   [[nodiscard]] const TrialOptions& options() const noexcept;
 
@@ -114,13 +115,11 @@ class SMD_EXPORT TrialSnapshot {
   [[nodiscard]] std::shared_ptr<const std::map<std::string, Collection>> collections() const;
   /// Returns whether the trial defines a collection of that name, as `Trial::collection` does.
   [[nodiscard]] bool has_collection(std::string_view name) const;
-  /// Returns the problems with the files that define collections.
-  [[nodiscard]] std::span<const Problem> collection_problems() const noexcept;
   /// Returns a warning if fewer workers have a collections file than the job said would save or, once it has ended,
   /// index files; else nullopt. While the job runs, the missing files may still appear.
   [[nodiscard]] std::optional<Problem> missing_collections_files() const;
   /// Returns one flag for each tensor: whether the query selects it. `steps`, if given, is the number of steps that
-  /// matching the query's own patterns may take (by default `limits::pattern_question_steps`); the steps taken are
+  /// matching the query's own patterns may take (by default the limit `pattern_question_steps`); the steps taken are
   /// subtracted from it, also when this throws.
   /// @throws InvalidArgument for a pattern that does not compile; MatchLimit.
   [[nodiscard]] std::vector<bool> select(const TensorQuery& query, std::uint64_t* steps = nullptr) const;
@@ -139,27 +138,22 @@ class SMD_EXPORT TrialSnapshot {
   /// throw and the commands print: `StepUnavailable` if it was skipped, `NoMoreData` if the job ended before it, or
   /// `StepNotYetAvailable`. Empty if it is available.
   [[nodiscard]] std::string_view unavailable_tag(StepKey step) const;
-  /// Returns if the step is available. @throws StepUnavailable, NoMoreData, StepNotYetAvailable.
-  void require(StepKey step) const;
+  void require(StepKey step) const;           ///< @throws the error that `unavailable_tag` names, if any.
   [[nodiscard]] bool ended() const noexcept;  ///< As `Trial::ended`.
   /// Returns the number of index files listed so far, in range or not; of a layout without step files, of steps.
   [[nodiscard]] std::size_t listed_files() const noexcept;
-  /// Returns problems of the listing, then of index files, then of entries, including notes and warnings.
-  [[nodiscard]] std::vector<IndexProblem> index_problems() const;
+  /// Returns problems of the listing, then of index files, of entries and of collections, including notes and warnings.
+  [[nodiscard]] std::vector<SnapshotProblem> problems() const;
 
   /// Returns a step's rows by worker's name; empty if the step is unknown. Of several rows of one worker, the last one
   /// that has a tensor counts.
   [[nodiscard]] std::vector<SavedRow> rows(GlobalStep step) const;
-  /// Returns the records of a row by tensor's id, the value before reductions.
+  /// Returns the records of a row by tensor's id, the value before reductions. Rows that saved the same tensors and
+  /// reductions, as most rows of a trial did, have one span in common.
   [[nodiscard]] std::span<const SavedItem> items(SavedRow row) const noexcept;
   /// Returns the records of one tensor in a row; empty if none was saved.
   [[nodiscard]] std::span<const SavedItem> items(SavedRow row, std::uint32_t tensor) const noexcept;
-  /// Returns the number of the row's list. Rows with the same list saved the same tensors and reductions; most rows of
-  /// a trial share a few lists.
-  [[nodiscard]] std::uint32_t list(SavedRow row) const noexcept;
-  [[nodiscard]] std::size_t lists() const noexcept;  ///< Number of lists; their numbers are below it.
-  /// Returns one more than the largest position of the row's items.
-  [[nodiscard]] std::size_t records(SavedRow row) const noexcept;
+  [[nodiscard]] std::size_t records(SavedRow row) const noexcept;  ///< Positions of the row's items are below it.
   /// Returns the bytes that an entry takes in its file; of a number, the size of its element.
   [[nodiscard]] std::uint64_t bytes(SavedRow row, std::uint32_t position) const noexcept;
   /// Returns the name that its record has: `WantedValue::name`.

@@ -55,7 +55,7 @@ struct StepKey {
   constexpr bool operator==(const StepKey&) const = default;
 };
 
-/// Whether the values of a step can be read: now, never, or perhaps later.
+/// Whether the values of a step can be read: now, never (it was skipped, or the job ended), or perhaps later.
 enum class StepState : std::uint8_t { available, unavailable, not_yet_available };
 
 /// Returns `AVAILABLE`, `UNAVAILABLE` or `NOT_YET_AVAILABLE`.

@@ -16,7 +16,6 @@
 
 #include <array>
 #include <chrono>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -118,25 +117,16 @@ class SMD_EXPORT Trial {
   [[nodiscard]] const LayoutTraits& layout() const noexcept;
   /// Returns, by tensor, the number of values that later ones superseded, in all steps.
   [[nodiscard]] std::map<std::string, std::uint64_t> superseded() const;
-  /// Returns what the files hold besides tensors, as found; at most `limits::other_values`.
+  /// Returns what the files hold besides tensors, as found; at most the limit `other_values` (docs/security.md).
   [[nodiscard]] std::vector<OtherValue> other_values() const;
   /// Returns the exit code of a job that has ended and said so, as those of W&B do; else nullopt.
   [[nodiscard]] std::optional<std::int64_t> exit_code() const;
   /// Returns the hyperparameters that the job saved; empty if it saved none.
   [[nodiscard]] Hyperparameters hyperparameters() const;
-  /// Returns whether the trial is read over a network: then refreshing costs requests, and there is no notification of
-  /// changes.
-  [[nodiscard]] bool remote() const noexcept;
 
   /// Returns the names of the tensors that a query selects, in byte order.
   /// @throws InvalidArgument for a pattern that does not compile, MatchLimit.
   [[nodiscard]] std::vector<std::string> tensor_names(const TensorQuery& query = {}) const;
-  /// As above, with a collection: its names and patterns are added to the query's `names` and `regex`. A collection
-  /// that has neither stands for the trial's collection of its name.
-  template <std::same_as<Collection> C>
-  [[nodiscard]] std::vector<std::string> tensor_names(const C& collection, const TensorQuery& query = {}) const {
-    return tensor_names_of(collection, query);
-  }
   /// Does not throw if refreshing fails: answers from the last snapshot (see `problems`).
   [[nodiscard]] bool has_tensor(std::string_view name) const;
   /// @throws TensorUnavailable, with similar names.
@@ -175,8 +165,7 @@ class SMD_EXPORT Trial {
   /// trial defines no collection of that name; the reference makes one.
   [[nodiscard]] std::optional<Collection> collection(std::string_view name) const;
 
-  /// Returns whether a step can be read: `AVAILABLE`, `UNAVAILABLE` (skipped, or the job ended) or `NOT_YET_AVAILABLE`.
-  /// Does not throw if refreshing fails, as `has_tensor`.
+  /// Returns whether a step can be read. Does not throw if refreshing fails, as `has_tensor`.
   [[nodiscard]] StepState has_passed_step(StepKey step) const;
   /// Returns whether the event files that the index files of a step name exist: if a tool copies the files one by one,
   /// an index file may appear first. Checks each worker's file of this step anew. False if the step is not known.
@@ -244,7 +233,6 @@ class SMD_EXPORT Trial {
   friend struct detail::TrialAccess;
   struct Impl;
   explicit Trial(std::shared_ptr<Impl> impl) noexcept;
-  [[nodiscard]] std::vector<std::string> tensor_names_of(const Collection& collection, TensorQuery query) const;
 
   std::shared_ptr<Impl> impl_;
 };

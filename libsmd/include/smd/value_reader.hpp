@@ -25,8 +25,7 @@ class Trial;
 /// How values are read.
 struct ReadOptions {
   unsigned jobs = 0;  ///< Threads; 0: as many as the trial uses.
-  /// If it returns true, reading ends with a problem of kind `ProblemKind::stopped`. Called between blocks of a value,
-  /// from any thread and from several at once; must return quickly, must not throw, and must keep returning true.
+  /// Ends reading, as `RemoteOptions::stop` ends requests. Called between blocks of a value.
   std::function<bool()> stop = {};
 };
 
@@ -65,9 +64,8 @@ class SMD_EXPORT Extent {
   [[nodiscard]] virtual bool read(std::uint64_t first, std::span<std::byte> into) = 0;
   /// Reads the whole value; its bytes are aligned to 16. Nullopt if reading failed.
   [[nodiscard]] virtual std::optional<TensorValue> value() = 0;
-  /// Narrows the value to a part of it, whose strides and offset count elements of the value in C order; strides may be
-  /// negative. Reads only ranges with elements of the part. If the value is a part already, and rows of the new part
-  /// run over the ends of its rows, reads all of it.
+  /// Narrows the value to a part of it. Reads only ranges with elements of the part. If the value is a part already,
+  /// and rows of the new part run over the ends of its rows, reads all of it.
   virtual void narrow(const StridedPart& part) = 0;
   /// Lets the elements come in the order in which they are stored, for statistics, which need no other. `shape()` is
   /// then of that order. Call it before the first element is read, and before `verify_while_reading`.
@@ -79,15 +77,12 @@ class SMD_EXPORT Extent {
   /// reading fails, drop what was made of the elements. Call it before the first element is read.
   virtual void verify_while_reading(std::uint64_t first, std::uint64_t count) noexcept = 0;
 
-  /// Calls `take(bytes)` with all elements in order, block after block. Returns false if reading failed.
+  /// Calls `take(bytes)` with all elements, or at most `count` from `first` on, in order, block after block. Returns
+  /// false if reading failed.
   template <class Take>
-  [[nodiscard]] bool for_each_block(Take&& take) {
-    return for_each_block(0, size_, take);
-  }
-  /// As above, for `count` elements from `first` on.
-  template <class Take>
-  [[nodiscard]] bool for_each_block(std::uint64_t first, std::uint64_t count, Take&& take) {
+  [[nodiscard]] bool for_each_block(Take&& take, std::uint64_t first = 0, std::uint64_t count = UINT64_MAX) {
     const std::size_t item = item_size(dtype_);
+    count = std::min(count, size_ - std::min(first, size_));
     for (std::uint64_t done = 0; done < count;) {
       const std::span<const std::byte> bytes =
           view(first + done, item == 0 ? count : std::min<std::uint64_t>(block_bytes / item, count - done));

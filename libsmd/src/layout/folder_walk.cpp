@@ -132,10 +132,7 @@ bool FolderWalk::next() {
 
 void FolderWalk::enter_all(std::span<const std::string_view> except) {
   for (const DirEntry& entry : entries_) {
-    if (contains(except, entry.name)) {
-      continue;
-    }
-    if (entry.kind == EntryKind::folder) {
+    if (entry.kind == EntryKind::folder && !contains(except, entry.name)) {
       (entry.link ? links_ : folders_).push_back(path_of(entry.name));
     }
   }

@@ -2,10 +2,9 @@
 #pragma once
 
 #include "storage/storage.hpp"
+#include "text/limits.hpp"
 #include "types/problem_list.hpp"
 #include "wire/first_bytes.hpp"
-
-#include <smd/limits.hpp>
 
 #include <cstddef>
 #include <deque>

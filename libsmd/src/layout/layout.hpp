@@ -4,13 +4,13 @@
 #include "base/sorted_chunks.hpp"
 #include "layout/payload.hpp"
 #include "storage/storage.hpp"
+#include "text/limits.hpp"
 #include "text/mapped.hpp"
 #include "types/outcome.hpp"
 #include "types/problem_list.hpp"
 #include "wire/event.hpp"
 
 #include <smd/collection.hpp>
-#include <smd/limits.hpp>
 #include <smd/problem.hpp>
 #include <smd/step.hpp>
 #include <smd/trial.hpp>

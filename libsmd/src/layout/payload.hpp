@@ -130,6 +130,12 @@ struct Fnv {
       add(static_cast<std::uint64_t>(size));
     }
   }
+  void add(const ValueType& type) noexcept {
+    add(static_cast<std::uint64_t>(type.form) << 8 | static_cast<std::uint64_t>(type.dtype));
+    add(type.shape.size());
+    add(type.shape);
+    add(reinterpret_cast<std::uintptr_t>(type.source.get()));  // each file has its own: else all types would collide
+  }
   template <class List>
   [[nodiscard]] static std::uint64_t of(const List& numbers) noexcept {
     Fnv hash;

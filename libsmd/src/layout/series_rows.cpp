@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/series_rows.hpp"
 
+#include "text/mapped.hpp"
+
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -199,9 +201,7 @@ void StepRowWriter::finish(const Listing& listing) {
   const auto before = [&](const LoadedSteps::Row& a, const LoadedSteps::Row& b) {
     return listing.before(a.row.file, b.row.file);
   };
-  if (!std::ranges::is_sorted(single, before)) {
-    std::ranges::sort(single, before);
-  }
+  sort_if_needed(single, before);
   rows = std::move(single);
 }
 

@@ -4,9 +4,9 @@
 #include "base/crc32.hpp"
 #include "base/parallel.hpp"
 #include "text/escape.hpp"
+#include "text/limits.hpp"
 #include "wire/little_endian.hpp"
 
-#include <smd/limits.hpp>
 #include <smd/value_reader.hpp>
 
 #include <zlib.h>
@@ -41,10 +41,6 @@ constexpr std::uint64_t nowhere = std::numeric_limits<std::uint64_t>::max();
 template <class T>
 T load(std::string_view from, std::size_t at) {
   return wire::load_little<T>(std::as_bytes(std::span(from.substr(at, sizeof(T)))));
-}
-
-std::uint32_t crc_of(std::string_view bytes, std::uint32_t crc = 0) {
-  return crc32(std::as_bytes(std::span(bytes)), crc);
 }
 
 Status read_into(const storage::File& file, std::uint64_t offset, std::span<std::byte> bytes, const Stop& stop) {
@@ -169,7 +165,8 @@ Outcome<std::string> read_member(const storage::File& file, const Member& member
   if (bytes && member.method == deflated) {
     bytes = inflated(*bytes, member.size, *begin);
   }
-  return bytes && crc_of(*bytes) != member.crc ? damaged("its checksum is wrong", *begin) : std::move(bytes);
+  return bytes && crc32(std::as_bytes(std::span(*bytes))) != member.crc ? damaged("its checksum is wrong", *begin)
+                                                                        : std::move(bytes);
 }
 
 std::optional<std::uint32_t> Archive::find(std::string_view name) const {

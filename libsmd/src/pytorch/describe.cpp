@@ -59,8 +59,6 @@ constexpr std::string_view epoch_key = "epoch";
 constexpr std::string_view torch_magics[] = {"PK\3\4", "\x80\2\x8A\nl\xFC\x9C\x46",
                                              "\xC2\x80\2\xC2\x8A\nl\xC3\xBC\xC2\x9C\x46"};
 
-bool is_one_of(std::span<const std::string_view> names, std::string_view name) { return contains(names, name); }
-
 std::optional<std::string_view> dtype_in(std::span<const TypeName> types, std::string_view name) {
   const auto found = std::ranges::find(types, name, &TypeName::name);
   return found == types.end() ? std::nullopt : std::optional(found->dtype);
@@ -807,8 +805,8 @@ class Describer {
       }
       std::visit([&](auto one) { fact.value = one; }, *known);
       const std::vector<std::string> words = text::split_words(name);
-      fact.scalar = name == epoch_key || is_one_of(step_keys, name) ||
-                    std::ranges::any_of(words, [](const std::string& word) { return is_one_of(measure_words, word); });
+      fact.scalar = name == epoch_key || contains(step_keys, name) ||
+                    std::ranges::any_of(words, [](const std::string& word) { return contains(measure_words, word); });
     }
     file_.epoch = natural_fact(epoch_key);
     for (const std::string_view key : step_keys) {

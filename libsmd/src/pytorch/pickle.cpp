@@ -2,8 +2,7 @@
 #include "pytorch/pickle.hpp"
 
 #include "text/escape.hpp"
-
-#include <smd/limits.hpp>
+#include "text/limits.hpp"
 
 #include <algorithm>
 #include <bit>

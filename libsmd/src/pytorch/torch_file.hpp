@@ -4,10 +4,10 @@
 #include "pytorch/archive.hpp"
 #include "pytorch/globals.hpp"
 #include "pytorch/pickle.hpp"
+#include "text/limits.hpp"
 #include "types/problem_list.hpp"
 #include "wire/file_tensors.hpp"
 
-#include <smd/limits.hpp>
 #include <smd/problem.hpp>
 
 #include <cstddef>

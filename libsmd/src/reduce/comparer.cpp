@@ -25,6 +25,7 @@ using detail::reduce::Int128;
 using detail::reduce::PairSums;
 using detail::reduce::Tolerance;
 using detail::reduce::Uint128;
+using detail::reduce::whole_elements;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Pairs that a kernel takes at once: few enough that sums in double precision are accurate to 1e-12.
@@ -443,13 +444,14 @@ void Comparer::add(const TensorView& a, const TensorView& b) {
   detail::refuse_if(n != b.size(), "values of different sizes cannot be compared element by element");
   if (n > 0 && a.dtype() == b.dtype() && a.bytes().size() == b.bytes().size() &&
       (data.options.equal_nan || !may_be_nan(type_a)) &&
-      std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0) {
-    if (data.options.sums_of_equal || !data.equal_bytes) {
-      add_equal(a);
-    } else {
-      data.size += n;
+      (a.bytes().data() == b.bytes().data() ||
+       std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0)) {
+    data.size += n;
+    data.text = data.text || type_a == Dtype::string;
+    if (!data.options.sums_of_equal && data.equal_bytes) {
       data.left_out += n;
-      data.text = data.text || type_a == Dtype::string;
+    } else {
+      data.add_sums({type_a, a.bytes().data()}, whole_elements(a));
     }
     return;
   }
@@ -466,7 +468,7 @@ void Comparer::add(const TensorView& a, const TensorView& b) {
   } else {
     const Run run_a = {type_a, a.bytes().data()};
     const Run run_b = {type_b, b.bytes().data()};
-    const auto count = static_cast<std::size_t>(std::min(element_count(a), element_count(b)));
+    const auto count = std::min(whole_elements(a), whole_elements(b));
     if (is_complex(type_a) || is_complex(type_b)) {
       data.add_complex(run_a, run_b, count);
     } else {
@@ -506,16 +508,6 @@ void Comparer::add(Extent& a, Extent& b, std::uint64_t first, std::uint64_t coun
     add(TensorView(a.dtype(), {&size, 1}, bytes_a.first(elements * item_a)),
         TensorView(b.dtype(), {&size, 1}, bytes_b.first(elements * item_b)));
     done += elements;
-  }
-}
-
-void Comparer::add_equal(const TensorView& both) {
-  const Dtype type = storage_type(both.dtype());
-  impl_->size += both.size();
-  if (type == Dtype::string) {
-    impl_->text = true;
-  } else {
-    impl_->add_sums({type, both.bytes().data()}, element_count(both));
   }
 }
 

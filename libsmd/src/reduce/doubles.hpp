@@ -16,6 +16,12 @@
 
 namespace smd::detail::reduce {
 
+/// Returns the number of whole elements in a view: that of its shape, but no more than its bytes hold; of text 0.
+inline std::size_t whole_elements(const TensorView& view) noexcept {
+  const std::size_t item = item_size(view.dtype());
+  return item == 0 ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(view.size(), view.bytes().size() / item));
+}
+
 /// Converts 64-bit integers to doubles, each rounded to nearest.
 inline void round_integers(bool is_signed, const std::byte* source, std::size_t n, double* out) noexcept {
   for (std::size_t i = 0; i < n; ++i) {

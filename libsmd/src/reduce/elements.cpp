@@ -11,14 +11,10 @@ namespace smd {
 
 using detail::reduce::block_padding;
 using detail::reduce::block_size;
+using detail::reduce::whole_elements;
 
 void refuse_elements(Dtype dtype) {
   throw InvalidArgument("elements of type " + std::string(to_string(dtype)) + " are no real numbers");
-}
-
-std::uint64_t element_count(const TensorView& view) noexcept {
-  const std::size_t item = item_size(view.dtype());
-  return item == 0 ? 0 : std::min<std::uint64_t>(view.size(), view.bytes().size() / item);
 }
 
 std::size_t copy_as_doubles(const TensorView& view, std::uint64_t first, std::span<double> into) {
@@ -26,7 +22,7 @@ std::size_t copy_as_doubles(const TensorView& view, std::uint64_t first, std::sp
     refuse_elements(view.dtype());
   }
   const std::size_t item = item_size(view.dtype());
-  const std::uint64_t there = element_count(view);
+  const std::uint64_t there = whole_elements(view);
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), first < there ? there - first : 0));
   alignas(64) double block[block_size + block_padding];
   for (std::size_t at = 0; at < count; at += block_size) {
@@ -43,13 +39,13 @@ std::size_t copy_as_doubles(const TensorView& view, std::uint64_t first, std::sp
 }
 
 std::vector<double> to_doubles(const TensorView& view) {
-  std::vector<double> all(static_cast<std::size_t>(element_count(view)));
+  std::vector<double> all(whole_elements(view));
   copy_as_doubles(view, 0, all);
   return all;
 }
 
 double TensorValue::item() const {
-  if (!is_real(dtype_) || element_count(view()) != 1) {
+  if (!is_real(dtype_) || whole_elements(view()) != 1) {
     throw InvalidArgument("a value of type " + std::string(to_string(dtype_)) + " and shape " + to_string(shape_) +
                           " is not one number");
   }

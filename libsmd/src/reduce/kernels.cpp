@@ -80,7 +80,11 @@ bool has_f16c() {
 }
 #endif
 
-std::vector<const Kernels*> find_kernels() {
+std::atomic<const Kernels*> current = nullptr;
+
+}  // namespace
+
+std::vector<const Kernels*> available_kernels() {
   std::vector<const Kernels*> found;
 #if HWY_ARCH_X86
 #if HWY_TARGETS & HWY_AVX3
@@ -105,16 +109,10 @@ std::vector<const Kernels*> find_kernels() {
   return found;
 }
 
-std::atomic<const Kernels*> current = nullptr;
-
-}  // namespace
-
-std::vector<const Kernels*> available_kernels() { return find_kernels(); }
-
 const Kernels& kernels() noexcept {
   const Kernels* chosen = current.load(std::memory_order_acquire);
   if (chosen == nullptr) {
-    chosen = find_kernels().front();
+    chosen = available_kernels().front();
     current.store(chosen, std::memory_order_release);
   }
   return *chosen;

@@ -329,7 +329,7 @@ Reducer& Reducer::operator=(Reducer&&) noexcept = default;
 Reducer::~Reducer() = default;
 
 void Reducer::add(const TensorView& view) {
-  add(view.dtype(), view.bytes().first(static_cast<std::size_t>(element_count(view)) * item_size(view.dtype())));
+  add(view.dtype(), view.bytes().first(detail::reduce::whole_elements(view) * item_size(view.dtype())));
 }
 
 void Reducer::add(Dtype dtype, std::span<const std::byte> bytes) {
@@ -478,7 +478,7 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
                   });
   Accumulator data(groups, options.omit_nan);
   const std::byte* const source = view.bytes().data();
-  const auto n = static_cast<std::size_t>(element_count(view));
+  const std::size_t n = detail::reduce::whole_elements(view);
   std::unique_ptr<Percentiles> percentiles;  // if there are any
   for (const Reduction& reduction : wanted) {
     if (needs_values(reduction) && !is_complex(type)) {

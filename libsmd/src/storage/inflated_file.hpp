@@ -2,9 +2,8 @@
 #pragma once
 
 #include "storage/storage.hpp"
+#include "text/limits.hpp"
 #include "types/outcome.hpp"
-
-#include <smd/limits.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -3,9 +3,8 @@
 
 #include "base/parallel.hpp"
 #include "storage/system_problem.hpp"
+#include "text/limits.hpp"
 #include "text/mapped.hpp"
-
-#include <smd/limits.hpp>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -108,11 +107,11 @@ Outcome<EntryKind> kind_of(const Anchor& root, std::string_view folder, int dir_
   }
 }
 
-Outcome<Descriptor> open_to_list(const Anchor& root, std::string_view folder) {
+Outcome<Descriptor> open_directory(const Anchor& root, std::string_view folder, int access = O_RDONLY) {
   if (const auto refused = refuse_path(folder); !refused.empty()) {
     return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
   }
-  Descriptor fd = open_beneath(root.fd.get(), root.resolve, folder, O_RDONLY | O_DIRECTORY);
+  Descriptor fd = open_beneath(root.fd.get(), root.resolve, folder, access | O_DIRECTORY);
   if (!fd) {
     return system_problem(errno, std::string(folder));
   }
@@ -259,11 +258,8 @@ class LocalFolder final : public Folder {
                  : Problem{ProblemKind::damaged, path_of(name), {}, "is not the name of a file in a directory"};
     }
     const Descriptor fd = open(name);
-    if (!fd) {
-      return system_problem(errno, path_of(name));
-    }
     struct stat status;
-    if (uninterrupted([&] { return ::fstat(fd.get(), &status); }) != 0) {
+    if (!fd || uninterrupted([&] { return ::fstat(fd.get(), &status); }) != 0) {
       return system_problem(errno, path_of(name));
     }
     if (!S_ISREG(status.st_mode)) {
@@ -387,7 +383,7 @@ class LocalStorage final : public Storage {
 
   Outcome<ListedFolder> open_listed(std::string_view folder) override {
     const auto root = root_->anchor();
-    auto fd = open_to_list(*root, folder);
+    auto fd = open_directory(*root, folder);
     if (!fd) {
       return std::move(fd.problem());
     }
@@ -469,7 +465,7 @@ class LocalStorage final : public Storage {
     while (!folders.empty()) {
       const std::string path = std::move(folders.back());
       folders.pop_back();
-      const auto fd = open_to_list(*root, path);
+      const auto fd = open_directory(*root, path);
       if (!fd && fd.problem().kind == ProblemKind::not_found) {
         continue;
       }
@@ -529,15 +525,12 @@ class LocalStorage final : public Storage {
   }
 
   Outcome<std::unique_ptr<Folder>> open_folder(std::string_view name) override {
-    if (const auto refused = refuse_path(name); !refused.empty()) {
-      return Problem{ProblemKind::damaged, std::string(name), {}, std::string(refused)};
-    }
     const auto root = root_->anchor();
-    Descriptor fd = open_beneath(root->fd.get(), root->resolve, name, O_PATH | O_DIRECTORY);
+    auto fd = open_directory(*root, name, O_PATH);
     if (!fd) {
-      return system_problem(errno, std::string(name));
+      return std::move(fd.problem());
     }
-    return local_folder(root, std::move(fd), name);
+    return local_folder(root, *std::move(fd), name);
   }
 
   std::unique_ptr<Watch> watch(std::chrono::milliseconds poll_interval, const WatchScope& scope) override {
@@ -608,10 +601,8 @@ std::shared_ptr<const Anchor> LocalRoot::anchor() const {
 bool LocalRoot::reopen_if_removed() {
   const auto old = anchor();
   struct stat status;
-  if (::fstat(old->fd.get(), &status) == 0 && status.st_nlink > 0) {
-    return false;
-  }
-  return static_cast<bool>(reopen());
+  const bool there = ::fstat(old->fd.get(), &status) == 0 && status.st_nlink > 0;
+  return !there && static_cast<bool>(reopen());
 }
 
 Status LocalRoot::revisit() {
@@ -644,7 +635,7 @@ Status LocalRoot::reopen() {
 }
 
 Outcome<std::vector<DirEntry>> list_local(const Anchor& root, std::string_view folder, std::size_t most) {
-  const auto fd = open_to_list(root, folder);
+  const auto fd = open_directory(root, folder);
   return fd ? entries_of(root, folder, fd->get(), most) : Outcome<std::vector<DirEntry>>(fd.problem());
 }
 

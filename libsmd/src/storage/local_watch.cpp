@@ -168,10 +168,7 @@ class LocalWatch final : public PolledWatch {
     bool news = false;
     bool afresh = false;
     while (inotify_) {
-      const ssize_t length = ::read(inotify_.get(), buffer.data(), buffer.size());
-      if (length < 0 && errno == EINTR) {
-        continue;
-      }
+      const ssize_t length = uninterrupted([&] { return ::read(inotify_.get(), buffer.data(), buffer.size()); });
       if (length <= 0) {
         break;
       }
@@ -333,10 +330,7 @@ class PathWatch final : public PolledWatch {
         watch = ::inotify_add_watch(inotify_.get(), folder.c_str(),
                                     IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR);
       } while (watch < 0 && (errno == ENOENT || errno == ENOTDIR) && folder != "." && folder != "/");
-      if (watch < 0) {
-        return;
-      }
-      if (watch == watch_) {
+      if (watch < 0 || watch == watch_) {
         return;
       }
       if (watch_ >= 0) {

@@ -2,14 +2,11 @@
 #include <smd/error.hpp>
 #include <smd/remote.hpp>
 
-#include "storage/bucket_name.hpp"
 #include "storage/s3_module.hpp"
 
 namespace smd {
 
 bool is_remote_path(std::string_view path) noexcept { return path.starts_with("s3://"); }
-
-std::string_view refuse_remote_path(std::string_view path) noexcept { return detail::storage::refuse_location(path); }
 
 std::string call_sagemaker(std::string_view action, std::string_view request, const RemoteOptions& options) {
   const auto module = detail::storage::s3_module();

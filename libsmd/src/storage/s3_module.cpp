@@ -6,7 +6,7 @@
 #include <smd/error.hpp>
 #include <smd/version.hpp>
 
-#include "storage/bucket_name.hpp"
+#include "text/bucket_name.hpp"
 #include "text/escape.hpp"
 
 namespace smd::detail::storage {
@@ -59,7 +59,7 @@ namespace {
 
 /// @throws InvalidArgument if the URL cannot name a trial.
 void check_location(const std::string& url) {
-  if (const std::string_view refused = refuse_location(url); !refused.empty()) {
+  if (const std::string_view refused = text::refuse_location(url); !refused.empty()) {
     throw InvalidArgument(in_quotes(url) + " " + std::string(refused));
   }
 }

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "text/escape.hpp"
-
-#include <smd/limits.hpp>
+#include "text/limits.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -79,6 +78,14 @@ template <class Json>
 /// Returns a value as JSON in one line. What is not UTF-8 in its texts is replaced.
 template <class Json>
 [[nodiscard]] std::string json_text(const Json& value);
+
+/// Returns the text of an object's member; empty if there is no such member, or if it is not a text.
+template <class Json>
+[[nodiscard]] std::string member_text(const Json& object, const char* name) {
+  const auto member = object.find(name);
+  return member != object.end() && member->is_string() ? member->template get<std::string>() : std::string();
+}
+
 /// Returns a text as a JSON string.
 [[nodiscard]] std::string json_string(std::string_view text);
 

@@ -35,12 +35,18 @@ void add_once(List& list, Item&& item) {
   }
 }
 
+/// Sorts items that mostly are in order already.
+template <class Items, class Before = std::less<>>
+void sort_if_needed(Items& items, Before before = {}) {
+  if (!std::ranges::is_sorted(items, before)) {
+    std::ranges::sort(items, before);
+  }
+}
+
 /// Sorts items, which mostly ascend, and leaves each once.
 template <class Item>
 void sort_each_once(std::vector<Item>& items) {
-  if (!std::ranges::is_sorted(items)) {
-    std::ranges::sort(items);
-  }
+  sort_if_needed(items);
   items.erase(std::unique(items.begin(), items.end()), items.end());
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "text/escape.hpp"
+#include "text/limits.hpp"
 
 #include <smd/error.hpp>
-#include <smd/limits.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <span>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,23 +29,26 @@ enum class Side : std::uint8_t {
 [[nodiscard]] Side side_of_word(std::string_view word, bool first_word) noexcept;
 
 /// Returns what a function or a member makes of each item, with a separator between.
-template <class Items, class Function>
-[[nodiscard]] std::string joined(const Items& items, std::string_view separator, Function&& text) {
+template <class Iterator, class Function>
+[[nodiscard]] std::string joined(Iterator item, Iterator end, std::string_view separator, Function&& text) {
   std::string all;
-  bool first = true;
-  for (const auto& item : items) {
+  for (bool first = true; item != end; ++item) {
     all += std::exchange(first, false) ? std::string_view() : separator;
-    all += std::invoke(text, item);
+    all += std::invoke(text, *item);
   }
   return all;
+}
+template <class Items, class Function>
+[[nodiscard]] std::string joined(const Items& items, std::string_view separator, Function&& text) {
+  return joined(items.begin(), items.end(), separator, text);
 }
 
 /// Returns at most so many items: `a, b and 3 more`.
 template <class Items, class Function = std::identity>
 [[nodiscard]] std::string listed(const Items& items, std::size_t most, Function&& text = {}) {
-  const std::span all(items);
-  const std::string first = joined(all.first(std::min(all.size(), most)), ", ", text);
-  return all.size() > most ? first + " and " + std::to_string(all.size() - most) + " more" : first;
+  const auto end = std::next(items.begin(), static_cast<std::ptrdiff_t>(std::min(items.size(), most)));
+  const std::string first = joined(items.begin(), end, ", ", text);
+  return items.size() > most ? first + " and " + std::to_string(items.size() - most) + " more" : first;
 }
 
 /// Appends a part to a list with a separator between; an empty part is left out.

@@ -70,9 +70,7 @@ std::uint64_t hash_shapes(const std::vector<ShapeList::Saved>& shapes) noexcept 
 std::uint64_t hash_types(const layout::TypeList& types) noexcept {
   layout::Fnv hash;
   for (std::size_t i = 0; i < types.size(); ++i) {
-    hash.add(static_cast<std::uint64_t>(types[i].dtype));
-    hash.add(static_cast<std::uint64_t>(types[i].form));
-    hash.add(types[i].shape);
+    hash.add(types[i]);
   }
   return hash.value;
 }
@@ -127,7 +125,8 @@ class Catalog::Merger {
     const std::shared_ptr<const NameTable> whole = stored_.whole();
     const NameTable& names = adopted ? *whole : tables.names;
     const std::vector<std::uint32_t> lists = mapped(tables.name_lists, [&](layout::NameList& list) {
-      return adopted ? intern(std::move(list)) : merge_list(list, names);
+      return intern(adopted ? std::move(list)
+                            : mapped(list, [&](std::uint32_t name) { return stored_.add(names[name]); }));
     });
     const std::vector<std::uint32_t> shapes =
         mapped(tables.shape_lists, [&](const auto& list) { return merge_shapes(list, names); });
@@ -203,9 +202,7 @@ class Catalog::Merger {
     const auto before = [](const Item& a, const Item& b) {
       return std::tuple(a.tensor, a.reduction + 1, b.position) < std::tuple(b.tensor, b.reduction + 1, a.position);
     };
-    if (!std::ranges::is_sorted(merged->items, before)) {
-      std::ranges::sort(merged->items, before);
-    }
+    sort_if_needed(merged->items, before);
     merged->items.erase(
         std::unique(merged->items.begin(), merged->items.end(),
                     [](const Item& a, const Item& b) { return a.tensor == b.tensor && a.reduction == b.reduction; }),
@@ -237,10 +234,6 @@ class Catalog::Merger {
       tensors_.adopt(whole);
     }
     return true;
-  }
-
-  std::uint32_t merge_list(const layout::NameList& list, const NameTable& names) {
-    return intern(mapped(list, [&](std::uint32_t name) { return stored_.add(names[name]); }));
   }
 
   std::uint32_t merge_shapes(const std::vector<layout::SavedShape>& list, const NameTable& names) {

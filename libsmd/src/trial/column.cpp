@@ -131,10 +131,8 @@ std::optional<ScalarColumn> ScalarColumn::held(const Trial& trial, std::string_v
 
 ScalarColumn ScalarColumn::read(const Trial& trial, std::string_view tensor, std::optional<Mode> mode,
                                 const std::optional<std::string>& worker, const ReadOptions& reading) {
-  if (!mode && !worker) {
-    if (std::optional<ScalarColumn> column = held(trial, tensor)) {
-      return *std::move(column);
-    }
+  if (std::optional<ScalarColumn> column = mode || worker ? std::nullopt : held(trial, tensor)) {
+    return *std::move(column);
   }
   const Tensor owner = trial.tensor(tensor);  // keeps names
   EntryQuery entry_query;

@@ -202,11 +202,6 @@ const LayoutKind* kind_that_reads(const FileOperand& file) {
   return reads ? around.kind : nullptr;
 }
 
-/// Returns the folder of the local trial that reads a file.
-std::optional<std::string> trial_with_file(const TrialPath& where, const FileOperand& file) {
-  return kind_that_reads(file) != nullptr ? file.folder : trial_around(where, {});
-}
-
 /// Returns what a file is that is no trial: a clause that leaves out its path. `first`: its first bytes.
 std::string explain_file(const TrialPath& where, const layout::Opening& file, const std::string& folder,
                          const std::vector<std::byte>& first) {
@@ -275,10 +270,7 @@ class Opener {
     return std::move(trial_);
   }
 
-  [[nodiscard]] bool is_trial() {
-    if (open_file()) {
-      return true;
-    }
+  [[nodiscard]] bool is_trial_folder() {
     trial_.storage = open_storage(where_.path());
     return recognise().kind != nullptr;
   }
@@ -466,20 +458,19 @@ std::optional<FoundTrial> find_trial(const std::string& path, const TrialOptions
   return std::nullopt;
 }
 
-bool is_trial(const std::string& path, const TrialOptions& options) {
-  try {
-    return detail::trial::Opener(path, options, {}).is_trial();
-  } catch (const ReadError& error) {
-    if (!says_none_yet(error)) {
-      throw;
-    }
-    return false;
+std::optional<std::string> trial_at(const std::string& path) {
+  if (is_remote_path(path)) {
+    return std::nullopt;
   }
-}
-
-std::optional<std::string> trial_with_file(const std::string& file) {
-  const auto operand = is_remote_path(file) ? std::nullopt : detail::trial::file_operand(file);
-  return operand ? detail::trial::trial_with_file(detail::trial::TrialPath(file), *operand) : std::nullopt;
+  const detail::trial::TrialPath where(path);
+  if (const auto file = detail::trial::file_operand(path)) {
+    return detail::trial::kind_that_reads(*file) != nullptr ? file->folder : detail::trial::trial_around(where, {});
+  }
+  try {
+    return detail::trial::Opener(path, {}, {}).is_trial_folder() ? std::optional(where.path()) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 std::vector<std::string> find_trials(const std::string& path, std::vector<Problem>* problems,

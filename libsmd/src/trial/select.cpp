@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/name_collections.hpp"
 #include "text/escape.hpp"
+#include "text/limits.hpp"
 #include "text/pattern.hpp"
 #include "trial/trial_state.hpp"
-
-#include <smd/limits.hpp>
 
 #include <numeric>
 #include <optional>

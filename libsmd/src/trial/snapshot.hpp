@@ -3,11 +3,11 @@
 
 #include "base/sorted_chunks.hpp"
 #include "layout/layout.hpp"
+#include "text/limits.hpp"
 #include "text/mapped.hpp"
 #include "text/pattern.hpp"
 #include "trial/catalog.hpp"
 
-#include <smd/limits.hpp>
 #include <smd/problem.hpp>
 #include <smd/step.hpp>
 #include <smd/trial_options.hpp>

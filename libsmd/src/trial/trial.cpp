@@ -100,6 +100,11 @@ TensorSummary summary(const Snapshot& snapshot, const std::vector<std::uint32_t>
   return row;
 }
 
+std::shared_ptr<const detail::layout::Extras> extras_of(const Snapshot& snapshot) {
+  const auto& extras = snapshot.listing->extras;
+  return extras ? extras : std::make_shared<const detail::layout::Extras>();
+}
+
 StepInfo info_of(const Snapshot& snapshot, const Step& step, std::vector<std::uint32_t>& tensors) {
   StepInfo info;
   info.step = GlobalStep(step.number);
@@ -131,7 +136,6 @@ Trial::~Trial() = default;
 
 const std::string& Trial::name() const noexcept { return impl_->name(); }
 const std::string& Trial::path() const noexcept { return impl_->path(); }
-bool Trial::remote() const noexcept { return impl_->storage().remote(); }
 
 std::vector<std::string> Trial::tensor_names(const TensorQuery& query) const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
@@ -140,17 +144,6 @@ std::vector<std::string> Trial::tensor_names(const TensorQuery& query) const {
   const std::vector<std::uint32_t>& rank = snapshot->catalog.tensor_rank();
   std::ranges::sort(ids, [&](std::uint32_t a, std::uint32_t b) { return rank[a] < rank[b]; });
   return detail::mapped(ids, [&](std::uint32_t id) { return std::string(snapshot->catalog.tensors()[id]); });
-}
-
-std::vector<std::string> Trial::tensor_names_of(const Collection& collection, TensorQuery query) const {
-  const bool own = collection.tensor_names.empty() && collection.include_regex.empty();
-  if (own || this->collection(collection.name) == collection) {  // then invalid patterns are not errors
-    query.collections.push_back(collection.name);
-  } else {
-    query.names.insert(query.names.end(), collection.tensor_names.begin(), collection.tensor_names.end());
-    query.regex.insert(query.regex.end(), collection.include_regex.begin(), collection.include_regex.end());
-  }
-  return tensor_names(query);
 }
 
 bool Trial::has_tensor(std::string_view name) const {
@@ -315,20 +308,9 @@ std::map<std::string, std::uint64_t> Trial::superseded() const {
   return counts;
 }
 
-std::vector<OtherValue> Trial::other_values() const {
-  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
-  return snapshot->listing->extras ? snapshot->listing->extras->others : std::vector<OtherValue>();
-}
-
-std::optional<std::int64_t> Trial::exit_code() const {
-  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
-  return snapshot->listing->extras ? snapshot->listing->extras->exit_code : std::nullopt;
-}
-
-Hyperparameters Trial::hyperparameters() const {
-  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
-  return snapshot->listing->extras ? snapshot->listing->extras->hyperparameters : Hyperparameters();
-}
+std::vector<OtherValue> Trial::other_values() const { return extras_of(*impl_->snapshot())->others; }
+std::optional<std::int64_t> Trial::exit_code() const { return extras_of(*impl_->snapshot())->exit_code; }
+Hyperparameters Trial::hyperparameters() const { return extras_of(*impl_->snapshot())->hyperparameters; }
 
 bool Trial::ended() const { return impl_->snapshot()->over(); }
 

@@ -53,7 +53,6 @@ bool TrialSnapshot::operator==(const TrialSnapshot& other) const noexcept {
   return impl_->snapshot == other.impl_->snapshot;
 }
 std::uint64_t TrialSnapshot::generation() const noexcept { return impl_->snapshot->generation; }
-const LayoutTraits& TrialSnapshot::layout() const noexcept { return impl_->trial->traits(); }
 const TrialOptions& TrialSnapshot::options() const noexcept { return impl_->trial->options(); }
 
 std::size_t TrialSnapshot::tensors() const noexcept { return impl_->catalog().tensors().size(); }
@@ -74,9 +73,6 @@ std::shared_ptr<const std::map<std::string, Collection>> TrialSnapshot::collecti
   return {impl_->snapshot->collections, &*impl_->snapshot->collections->collections};
 }
 bool TrialSnapshot::has_collection(std::string_view name) const { return impl_->snapshot->collections->defines(name); }
-std::span<const Problem> TrialSnapshot::collection_problems() const noexcept {
-  return impl_->snapshot->collections->problems;
-}
 
 std::optional<Problem> TrialSnapshot::missing_collections_files() const {
   return detail::trial::missing_collections_files(*impl_->snapshot, impl_->trial->layout().collections_place());
@@ -184,20 +180,17 @@ std::size_t TrialSnapshot::listed_files() const noexcept {
                                  : snapshot.steps.size() + snapshot.left_out.size();
 }
 
-std::vector<IndexProblem> TrialSnapshot::index_problems() const {
+std::vector<SnapshotProblem> TrialSnapshot::problems() const {
   const Snapshot& snapshot = *impl_->snapshot;
-  std::vector<IndexProblem> problems;
+  std::vector<SnapshotProblem> problems;
   for (const Problem& problem : snapshot.listing->notes.kept()) {
     problems.push_back({problem});
   }
   for (const detail::layout::LoadedSteps::Failure& failure : snapshot.failures) {
     problems.push_back({failure.problem, GlobalStep(failure.file.step), failure.file.worker});
   }
-  if (snapshot.notes.kept().empty()) {
-    return problems;
-  }
   std::unordered_map<std::string, GlobalStep> step_of;
-  if (snapshot.listing->named) {
+  if (snapshot.listing->named && !snapshot.notes.kept().empty()) {
     for (const detail::layout::StepPart& file : snapshot.listing->named->files) {
       step_of.emplace(snapshot.listing->path(file), GlobalStep(file.step));
     }
@@ -205,6 +198,9 @@ std::vector<IndexProblem> TrialSnapshot::index_problems() const {
   for (const Problem& problem : snapshot.notes.kept()) {  // refused entries of files that were read
     const auto file = step_of.find(problem.file);
     problems.push_back({problem, file == step_of.end() ? std::nullopt : std::optional(file->second)});
+  }
+  for (const Problem& problem : snapshot.collections->problems) {
+    problems.push_back({.problem = problem, .of_collections = true});
   }
   return problems;
 }
@@ -221,8 +217,6 @@ std::span<const SavedItem> TrialSnapshot::items(SavedRow row) const noexcept {
 std::span<const SavedItem> TrialSnapshot::items(SavedRow row, std::uint32_t tensor) const noexcept {
   return impl_->catalog().items(*row.row_).of(tensor);
 }
-std::uint32_t TrialSnapshot::list(SavedRow row) const noexcept { return impl_->catalog().item_list_id(*row.row_); }
-std::size_t TrialSnapshot::lists() const noexcept { return impl_->catalog().item_lists(); }
 std::size_t TrialSnapshot::records(SavedRow row) const noexcept { return impl_->catalog().payload(*row.row_).count; }
 
 std::uint64_t TrialSnapshot::bytes(SavedRow row, std::uint32_t position) const noexcept {

@@ -405,8 +405,11 @@ std::shared_ptr<Snapshot> TrialState::next_snapshot(Time now, std::shared_ptr<co
   }
   require_not_stopped();
   if (const layout::CollectionsInfo& collections = *found.collections; !collections.found) {
-    if (!collections.problems.empty() && collections.problems.front().kind != ProblemKind::note) {
-      throw ReadError(collections.problems.front());
+    const auto failed = std::ranges::find_if(collections.problems, [](const Problem& problem) {
+      return problem.kind != ProblemKind::note && problem.kind != ProblemKind::not_yet;
+    });
+    if (failed != collections.problems.end()) {
+      throw ReadError(*failed);
     }
     throw_missing_collections();
   }

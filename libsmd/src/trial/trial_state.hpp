@@ -4,12 +4,12 @@
 #include "base/clock.hpp"
 #include "layout/layout.hpp"
 #include "storage/storage.hpp"
+#include "text/limits.hpp"
 #include "trial/opened_trial.hpp"
 #include "trial/snapshot.hpp"
 #include "types/problem_list.hpp"
 
 #include <smd/find.hpp>
-#include <smd/limits.hpp>
 #include <smd/place.hpp>
 #include <smd/problem.hpp>
 #include <smd/tensor.hpp>

@@ -2,6 +2,7 @@
 #include <smd/value_reader.hpp>
 
 #include "base/parallel.hpp"
+#include "text/mapped.hpp"
 #include "trial/trial_state.hpp"
 #include "types/refuse.hpp"
 #include "values/reader.hpp"
@@ -130,9 +131,7 @@ std::span<const std::uint32_t> ValueReader::in_file_order(std::span<const Wanted
   for (std::uint32_t i = 0; i < wanted.size(); ++i) {
     impl.keys.push_back({&file_at(wanted[i].place), i, wanted[i].place.offset});
   }
-  if (!std::is_sorted(impl.keys.begin(), impl.keys.end())) {
-    std::sort(impl.keys.begin(), impl.keys.end());
-  }
+  detail::sort_if_needed(impl.keys);
   impl.order.resize(wanted.size());
   std::ranges::transform(impl.keys, impl.order.begin(), [](const InOrder& key) { return key.index; });
   impl.near_until = 0;
@@ -248,7 +247,7 @@ void parallel_read(const Trial& trial, const ParallelLoop& loop, const ReadOptio
 void Trial::read(std::span<const WantedValue> wanted, const std::function<bool(std::size_t, ReadResult&&)>& take,
                  const ReadOptions& options, const std::function<bool(std::size_t, Extent&)>& open) const {
   ParallelLoop loop = reading_loop(*this, 0, options);
-  const auto [ends, largest] = batches_of(wanted, remote(), loop.jobs);
+  const auto [ends, largest] = batches_of(wanted, impl_->storage().remote(), loop.jobs);
   // Large values are read one at a time, which bounds memory.
   const auto window = static_cast<std::size_t>(std::max<std::uint64_t>(in_flight_bytes / largest, 1));
   loop.count = ends.size();

@@ -3,9 +3,8 @@
 #include "values/reader.hpp"
 
 #include "base/parallel.hpp"
+#include "text/limits.hpp"
 #include "wire/little_endian.hpp"
-
-#include <smd/limits.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -215,10 +214,8 @@ Status Reader::transpose(std::span<const Axis> axes, const Axis& outer, const Ax
   const auto together = static_cast<std::int64_t>(cache_line_bytes / item);
   const auto bytes = [&](std::int64_t elements) { return elements * static_cast<std::int64_t>(item); };
   const auto line_bytes = static_cast<std::size_t>(bytes(inner.size));
-  if (!verified_ && !verifies_while_reading_) {
-    if (Status right = verify(); !right) {
-      return right;
-    }
+  if (Status right = verified_ || verifies_while_reading_ ? ok() : verify(); !right) {
+    return right;
   }
   // Each row costs a call: threads share them, where a call changes nothing but its line.
   const bool shares = verified_ && inner.from == 1 && held_ == nullptr && !storage_.remote() && !inflated() &&

@@ -552,10 +552,9 @@ void Reader::copy_held(std::uint64_t first, std::span<std::byte> into) const noe
 
 /// Precondition: the element exists.
 Reader::Bytes Reader::flat_view(std::uint64_t first, std::uint64_t at_most) {
-  if (!verified_ && (!verifies_while_reading_ || held_ != nullptr)) {
-    if (Status checked = verify(); !checked) {
-      return std::move(checked.problem());
-    }
+  const bool verify_now = !verified_ && (!verifies_while_reading_ || held_ != nullptr);
+  if (Status checked = verify_now ? verify() : ok(); !checked) {
+    return std::move(checked.problem());
   }
   const std::size_t item = item_size(dtype_);
   if (held_ != nullptr) {
@@ -580,10 +579,8 @@ Reader::Bytes Reader::flat_view(std::uint64_t first, std::uint64_t at_most) {
 
 Status Reader::flat_read(std::uint64_t first, std::span<std::byte> into) {
   if (held_ != nullptr) {
-    if (!verified_) {
-      if (Status checked = verify(); !checked) {
-        return checked;
-      }
+    if (Status checked = verified_ ? ok() : verify(); !checked) {
+      return checked;
     }
     if (item_size(dtype_) == 0) {
       std::memcpy(into.data(), held_, std::min<std::uint64_t>(into.size(), stored_bytes_));
@@ -609,10 +606,8 @@ Status Reader::flat_read(std::uint64_t first, std::span<std::byte> into) {
   if (Status got = fill(content_ + begin, into); !got) {
     return got;
   }
-  if (checks) {
-    if (Status checked = add_to_run(begin, into); !checked) {
-      return checked;
-    }
+  if (Status checked = checks ? add_to_run(begin, into) : ok(); !checked) {
+    return checked;
   }
   to_native(into, source_ != nullptr && source_->swapped);
   return ok();

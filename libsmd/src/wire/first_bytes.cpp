@@ -2,9 +2,8 @@
 #include "wire/first_bytes.hpp"
 
 #include "text/escape.hpp"
+#include "text/limits.hpp"
 #include "wire/framing.hpp"
-
-#include <smd/limits.hpp>
 
 #include <algorithm>
 #include <array>

@@ -92,7 +92,6 @@ bool FlatJson::add(std::span<const std::string_view> keys, std::string_view json
 }
 
 bool FlatJson::add_object(std::string_view json) {
-  begin_path({});
   const auto error = reader_.read(json, [&](std::string_view key, text::JsonValue& value) {
     begin_path({});
     push_key(key);
@@ -100,7 +99,6 @@ bool FlatJson::add_object(std::string_view json) {
       object_key_ = key;
     }
     take(value);
-    keys_ = 0;
   });
   return !error;
 }

@@ -3,9 +3,8 @@
 
 #include "base/crc32c.hpp"
 #include "base/crc32c_instruction.hpp"
+#include "text/limits.hpp"
 #include "wire/little_endian.hpp"
-
-#include <smd/limits.hpp>
 
 #include <fmt/format.h>
 

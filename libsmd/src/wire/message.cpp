@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/message.hpp"
 
-#include <smd/limits.hpp>
+#include "text/limits.hpp"
 
 #include <array>
 #include <limits>

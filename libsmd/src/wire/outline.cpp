@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/outline.hpp"
 
+#include "text/limits.hpp"
 #include "wire/message.hpp"
-
-#include <smd/limits.hpp>
 
 #include <protozero/varint.hpp>
 

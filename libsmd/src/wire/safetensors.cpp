@@ -3,6 +3,7 @@
 
 #include "text/escape.hpp"
 #include "text/json_reader.hpp"
+#include "text/mapped.hpp"
 #include "text/repeated.hpp"
 #include "wire/first_bytes.hpp"
 #include "wire/little_endian.hpp"
@@ -230,8 +231,6 @@ class SafetensorsParser {
     set(raw, !raw.has_range, "data_offsets is not a begin and an end behind it");
   }
 
-  [[nodiscard]] std::string quote(const RawEntry& raw) const { return in_quotes(raw.name); }
-
   /// Removes all but the first entry of a repeated name, and marks that one as faulty.
   void find_repeated() {
     const auto repeated =
@@ -257,7 +256,7 @@ class SafetensorsParser {
     for (RawEntry& raw : raw_) {
       raw.sound = raw.fault == nullptr && raw.end <= data_bytes();
       if (raw.fault != nullptr) {
-        fail(raw.at, "tensor " + quote(raw) + ": " + raw.fault);
+        fail(raw.at, "tensor " + in_quotes(raw.name) + ": " + raw.fault);
       }
     }
   }
@@ -276,18 +275,16 @@ class SafetensorsParser {
     const auto before = [](const RawEntry* a, const RawEntry* b) {
       return std::pair(a->begin, a->end) < std::pair(b->begin, b->end);
     };
-    if (!std::ranges::is_sorted(order, before)) {
-      std::ranges::sort(order, before);
-    }
+    sort_if_needed(order, before);
     const bool all_known = order.size() == raw_.size();
     std::uint64_t reached = 0;
     for (RawEntry* const raw : order) {
       if (raw->begin < reached) {
-        header_.problems.add(damaged("tensor " + quote(*raw) + " overlaps another", data_ + raw->begin));
+        header_.problems.add(damaged("tensor " + in_quotes(raw->name) + " overlaps another", data_ + raw->begin));
         raw->sound = raw->sound && raw->begin == raw->end;
       } else if (raw->begin > reached && all_known) {
         header_.problems.add(
-            damaged("hole of " + std::to_string(raw->begin - reached) + " bytes before tensor " + quote(*raw),
+            damaged("hole of " + std::to_string(raw->begin - reached) + " bytes before tensor " + in_quotes(raw->name),
                     data_ + reached));
       }
       reached = std::max(reached, raw->end);

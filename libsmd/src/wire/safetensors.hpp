@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "text/limits.hpp"
 #include "types/problem_list.hpp"
 #include "wire/file_tensors.hpp"
 
-#include <smd/limits.hpp>
 #include <smd/problem.hpp>
 
 #include <cstddef>

@@ -2,11 +2,10 @@
 #include "wire/tensor_proto.hpp"
 
 #include "text/half.hpp"
+#include "text/limits.hpp"
 #include "wire/little_endian.hpp"
 #include "wire/message.hpp"
 #include "wire/summary.hpp"
-
-#include <smd/limits.hpp>
 
 #include <fmt/format.h>
 

@@ -6,8 +6,7 @@
 #include "layout/wandb/run_file.hpp"
 #include "support/memory_file.hpp"
 #include "support/temp_dir.hpp"
-
-#include <smd/limits.hpp>
+#include "text/limits.hpp"
 
 #include <doctest/doctest.h>
 
@@ -106,23 +105,37 @@ Values grown_by(std::size_t bytes, const std::string& name, std::string_view tex
 
 using Items = std::vector<std::pair<std::string, std::string>>;  // name, JSON
 
+/// A field of a message of protobuf, of fewer than 128 bytes.
+std::string field_of(const std::string& tag, const std::string& bytes) {
+  return tag + static_cast<char>(bytes.size()) + bytes;
+}
+
+std::string item_of(const std::string& tag, const std::string& name, const std::string& json) {
+  return field_of(tag, field_of("\x0A", name) + field_of("\x82\x01", json));
+}
+
+std::string chunk_of(const std::string& record) {
+  const std::string summed = "\x01" + record;
+  const std::uint32_t sum = crc32(std::as_bytes(std::span(summed)));
+  const auto length = static_cast<std::uint16_t>(record.size());
+  std::string chunk(reinterpret_cast<const char*>(&sum), sizeof sum);
+  chunk.append(reinterpret_cast<const char*>(&length), sizeof length) += summed;
+  return chunk;
+}
+
+std::string history_of(const Items& items) {
+  std::string content;
+  for (const auto& [name, json] : items) {
+    content += item_of("\x0A", name, json);
+  }
+  return chunk_of(field_of("\x12", content));
+}
+
 std::string run_file_of(const std::vector<Items>& records) {
-  const auto field = [](std::string tag, const std::string& bytes) {
-    return tag + static_cast<char>(bytes.size()) + bytes;
-  };
   std::string file = ":W&B\xE1\xBE";
   file += '\0';
   for (const Items& items : records) {
-    std::string content;
-    for (const auto& [name, json] : items) {
-      content += field("\x0A", field("\x0A", name) + field("\x82\x01", json));
-    }
-    const std::string record = field("\x12", content);
-    const std::string summed = "\x01" + record;
-    const std::uint32_t sum = crc32(std::as_bytes(std::span(summed)));
-    const auto length = static_cast<std::uint16_t>(record.size());
-    file.append(reinterpret_cast<const char*>(&sum), sizeof sum);
-    file.append(reinterpret_cast<const char*>(&length), sizeof length) += summed;
+    file += history_of(items);
   }
   return file;
 }
@@ -767,6 +780,111 @@ TEST_CASE("a follower waits for the step that was asked for, and then gives what
   whole.look(true);
   CHECK(growing.values() == whole.values());
   CHECK(whole.values() == Values{{"loss", 0, 3}, {"loss", 0, 4}, {"loss", 7, 2}});
+}
+
+TEST_CASE("a record of a run that has the step and no tensor is no step, and its step goes on") {
+  const std::string name = "run-q7w2m4xz.wandb";
+  const std::string global = "trainer/global_step";
+  const std::pair<std::string, std::string> image = {"pic", R"({"_type":"image-file"})"};
+  struct Case {
+    std::vector<Items> records;
+    Values whole;
+    Values followed;  ///< A follower chooses the step at the first record with a tensor.
+  };
+  const auto alike = [](std::vector<Items> records, const Values& values) {
+    return Case{std::move(records), values, values};
+  };
+  const std::vector<Case> cases = {
+      alike({{{global, "0"}}, {{global, "10"}, {"loss", "1"}}, {{global, "20"}, {"loss", "0.5"}}},
+            {{"loss", 10, 1}, {"loss", 20, 0.5}}),
+      alike({{{global, "0"}, {"loss", "1"}},
+             {{global, "100"}},
+             {{"acc", "0.5"}},
+             {{global, "200"}, {"loss", "0.5"}},
+             {{"acc", "0.75"}}},
+            {{"acc", 100, 0.5}, {"acc", 200, 0.75}, {"loss", 0, 1}, {"loss", 200, 0.5}}),
+      alike({{{global, "0"}, {"note", "\"hi\""}}, {{global, "10"}, {"loss", "1"}}}, {{"loss", 10, 1}}),
+      alike({{{global, "0"}, image},
+             {{global, "50"}, {"loss", "1"}},
+             {{global, "1000"}, image},
+             {{"val/acc", "0.5"}},
+             {{global, "1050"}, {"loss", "0.25"}}},
+            {{"loss", 50, 1}, {"loss", 1050, 0.25}, {"val/acc", 1000, 0.5}}),
+      {{{{global, "12"}}, {{"lr", "3"}}, {{global, "33"}, {"lr", "2"}, {"loss", "1"}}},
+       {{"loss", 33, 1}, {"lr", 12, 3}, {"lr", 33, 2}},
+       {{"loss", 2, 1}, {"lr", 1, 3}, {"lr", 2, 2}, {global, 0, 12}, {global, 2, 33}}},
+      alike({{{global, "12"}}, {{"loss", "1"}}, {{global, "13"}, {"loss", "0.5"}}},
+            {{"loss", 1, 1}, {"loss", 2, 0.5}, {global, 0, 12}, {global, 2, 13}}),
+      alike({{{"global_step", "3"}}, {{global, "5"}, {"loss", "1"}}}, {{"global_step", 0, 3}, {"loss", 5, 1}}),
+      alike({{{"global_step", "3.5"}}, {{"loss", "1"}}}, {{"global_step", 0, 3.5}, {"loss", 1, 1}}),
+      {{{{"global_step", "3.5"}}, {{"note", "\"hi\""}}}, {{"global_step", 0, 3.5}}, {}},
+      alike({{{global, "3"}}, {{global, "4"}}}, {})};
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    CAPTURE(i);
+    const auto& [records, values, followed] = cases[i];
+    const std::string bytes = run_file_of(records);
+    Log whole(wandb_layout(), name);
+    whole.append(bytes);
+    whole.look(true);
+    CHECK(whole.values() == values);
+    Log growing(wandb_layout(), name);
+    growing.append(run_file_of({}));
+    for (const Items& record : records) {
+      CHECK_FALSE(growing.look().afresh);
+      growing.append(history_of(record));
+    }
+    CHECK_FALSE(growing.look().afresh);
+    CHECK(growing.values() == followed);
+    for (const std::size_t step : {std::size_t{1}, std::size_t{50}, bytes.size()}) {
+      Log cut(wandb_layout(), name);
+      for (std::size_t at = 0; at < bytes.size(); at += step) {
+        cut.append(std::string_view(bytes).substr(at, step));
+        cut.look();
+      }
+      CHECK(cut.values() == followed);
+    }
+  }
+}
+
+TEST_CASE("the step that was asked for, or of the run that is resumed, goes on from a record without a tensor") {
+  Log named(wandb_layout(Opening{.name = {}, .file = {}, .step_name = "iter"}), "run-q7w2m4xz.wandb");
+  named.append(run_file_of({{{"iter", "7"}}, {{"loss", "4"}}, {{"iter", "9"}, {"loss", "3"}}}));
+  named.look(true);
+  CHECK(named.values() == Values{{"loss", 7, 4}, {"loss", 9, 3}});
+  Log resumed(wandb_layout(), "run-20250101_000000-one/run-one.wandb");
+  resumed.append(run_file_of({{{"global_step", "10"}, {"loss", "1"}}}));
+  resumed.look();
+  resumed.write("run-20250103_000000-one/run-one.wandb", run_file_of({{{"global_step", "40"}, {"note", "\"hi\""}},
+                                                                      {{"acc", "0.5"}},
+                                                                      {{"global_step", "50"}, {"loss", "0.5"}}}));
+  resumed.look();
+  CHECK(resumed.values() == Values{{"acc", 40, 0.5}, {"loss", 10, 1}, {"loss", 50, 0.5}});
+}
+
+TEST_CASE("metrics of the machine stand at no step that has no other tensor") {
+  const std::string measured =
+      chunk_of(field_of("\x3A", field_of("\x12", "\x08\x05") + item_of("\x1A", "cpu", "60")));  // 5 seconds
+  Log log(wandb_layout(), "run-q7w2m4xz.wandb");
+  log.append(run_file_of({{{"global_step", "0"}, {"_timestamp", "1"}},
+                          {{"global_step", "10"}, {"_timestamp", "3"}, {"loss", "1"}},
+                          {{"global_step", "20"}, {"_timestamp", "4"}}}));
+  log.append(measured);
+  log.append(history_of({{"global_step", "30"}, {"_timestamp", "6"}, {"loss", "0.5"}}));
+  log.look(true);
+  CHECK(log.values() == Values{{"loss", 10, 1}, {"loss", 30, 0.5}, {"system/cpu", 10, 60}});
+}
+
+TEST_CASE("a row of JSON lines without a number tells a follower nothing of the step") {
+  for (const std::string first : {R"({"note": "begun"})", R"({"timestamp": 1700000000, "note": "begun"})"}) {
+    const std::string text = first + "\n{\"step\": 5}\n{\"acc\": 0.5}\n{\"step\": 10, \"loss\": 1}\n";
+    Log whole(metrics_layout(), "metrics.jsonl");
+    whole.append(text);
+    whole.look(true);
+    CHECK(whole.values() == Values{{"acc", 5, 0.5}, {"loss", 10, 1}});
+    for (const std::size_t bytes : {1, 7, 1000}) {
+      CHECK(grown_by(bytes, "metrics.jsonl", text) == whole.values());
+    }
+  }
 }
 
 TEST_CASE("damage in a run file that grows is told once") {

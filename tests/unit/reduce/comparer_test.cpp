@@ -402,8 +402,8 @@ TEST_CASE("equal runs left out of the sums") {
   CHECK(!comparer.equal_bytes());
   CHECK(!comparer.complete());
   CHECK(comparer.result().first == std::uint64_t{5});
-  Comparer full({.sums_of_equal = false});
-  full.add_equal(same.view());
+  Comparer full;
+  full.add(same.view(), same.view());
   CHECK(full.complete());
   CHECK(near(full.result().l2_a, std::sqrt(14.0L)));
 }

@@ -27,7 +27,6 @@ TEST_CASE("elements of any real type, from anywhere, as doubles") {
   std::iota(numbers.begin(), numbers.end(), std::int16_t{-2500});
   const std::array<std::int64_t, 1> shape{5000};
   const TensorView view = view_of(Dtype::int16, numbers, shape);
-  CHECK(element_count(view) == 5000);
   const std::vector<double> all = to_doubles(view);
   REQUIRE(all.size() == 5000);
   CHECK(all.front() == -2500);
@@ -59,7 +58,7 @@ TEST_CASE("what is no real number is refused; bytes that are missing are no elem
   const std::array<std::int64_t, 1> two{2};
   CHECK_THROWS_AS(static_cast<void>(to_doubles(view_of<double>(Dtype::complex128, {1, 2, 3, 4}, two))),
                   InvalidArgument);
-  CHECK(element_count(view_of<float>(Dtype::float32, {1}, two)) == 1);
+  CHECK(to_doubles(view_of<float>(Dtype::float32, {1}, two)) == std::vector{1.0});
 }
 
 TEST_CASE("every element type is visited, with short ones widened") {

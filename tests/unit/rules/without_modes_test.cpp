@@ -76,6 +76,54 @@ TEST_CASE("restarted, rules judge what came late, and not what no longer counts;
   CHECK(evaluator.results()[1].status == RuleStatus::issues_found);
 }
 
+TEST_CASE("restarted, rules that no further step reaches have nothing to look at") {
+  MemoryTrial job;
+  job.number(0, "train/loss", 1).number(0, "eval/loss", 4);
+  Script script;
+  Trial trial = job.open(script);
+  const auto make_again = [](std::size_t rule) { return make_rule(rule == 0 ? "Overfit" : "Overtraining"); };
+  Evaluator evaluator(trial, {.keep_going = true, .follow = true, .make_again = make_again});
+  evaluator.add(make_rule("Overfit"));
+  evaluator.add(make_rule("Overtraining"));
+  evaluator.offer();
+  CHECK(triggered_at(evaluator.results()[0]) == Steps{0});
+  evaluator.restart();
+  evaluator.finish();
+  for (const RuleResult& result : evaluator.results()) {
+    CAPTURE(result.rule);
+    CAPTURE(result.message);
+    CHECK(result.status == RuleStatus::not_evaluated);
+  }
+}
+
+TEST_CASE("a log at rest is taken as ended, even if it may grow") {
+  /// Notes what the end says.
+  class SeesEnd final : public Rule {
+   public:
+    void invoke_at_step(StepView& step) override { step.evaluated(); }
+    void at_end(RuleEnd& end) override { ended = end.ended(); }
+
+    std::optional<bool> ended;
+  };
+  MemoryTrial job;
+  job.number(0, "loss", 1).number(1, "loss", 1);
+  Script script;
+  const auto ended = [&](const TrialOptions& options, bool follow) {
+    const Trial trial = job.open(script, options);
+    CHECK_FALSE(trial.ended());
+    SeesEnd rule;
+    Evaluator evaluator(trial, {.keep_going = true, .follow = follow, .now = [] { return 1e12; }});
+    evaluator.add(rule);
+    evaluator.add(make_rule("StalledTrainingRule"));
+    evaluator.run();
+    CHECK(evaluator.results()[1].findings.empty());
+    return rule.ended;
+  };
+  CHECK(ended({.as_it_stands = true, .until_it_grows = true}, false) == true);
+  CHECK(ended({.as_it_stands = true, .until_it_grows = true}, true) == false);
+  CHECK(ended({}, false) == false);
+}
+
 TEST_CASE("pairs and sides that only a later name makes are judged as afterwards") {
   const auto follow = [](const std::string& rule, const ParameterTexts& parameters, bool has_test) {
     MemoryTrial job;

@@ -2,12 +2,12 @@
 #include "storage/inflated_file.hpp"
 
 #include "support/compressed.hpp"
+#include "text/limits.hpp"
 #include "unit/wire/hex.hpp"
 #include "wire/first_bytes.hpp"
 #include "wire/framing.hpp"
 
 #include <doctest/doctest.h>
-#include <smd/limits.hpp>
 
 #include <algorithm>
 #include <cstring>

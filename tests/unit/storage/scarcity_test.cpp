@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Refused access, and too few descriptors.
 #include "local_support.hpp"
-
-#include <smd/limits.hpp>
+#include "text/limits.hpp"
 
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/pattern.hpp"
 
+#include "text/limits.hpp"
+
 #include <smd/error.hpp>
-#include <smd/limits.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,10 +2,10 @@
 // Waiting and following, with a hand-wound clock and a scripted directory.
 #include <smd/find.hpp>
 #include <smd/follow.hpp>
-#include <smd/limits.hpp>
 #include <smd/trial.hpp>
 
 #include "scripted_trial.hpp"
+#include "text/limits.hpp"
 
 #include <doctest/doctest.h>
 

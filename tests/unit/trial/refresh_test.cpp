@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <random>
 #include <set>
@@ -72,6 +73,29 @@ TEST_CASE("a collections file that is replaced is read again") {
   losses(R"("a", "b")", 2);
   CHECK(trial.tensor_names({.collections = {"losses"}}) == Texts{"a", "b"});
   CHECK(trial.steps().empty());  // the other worker has not written it
+}
+
+TEST_CASE("while the job runs, a collections file that was just written counts once it can be read") {
+  const TempDir dir;
+  TrialBuilder builder(dir.path());
+  const std::string second = "collections/000000000/worker_1_collections.json";
+  builder.file("collections/000000000/worker_0_collections.json", "").step(simple_step(0));
+  CHECK_THROWS_AS(Trial::open(dir.path()), MissingCollectionFiles);
+  builder.collections("worker_0", 2).file(second, R"({"collections": )");
+  const Trial trial = Trial::open(dir.path());
+  CHECK(trial.workers() == Texts{"worker_0"});
+  CHECK(kinds_and_files(trial.problems()).front() == "NotYet " + second);
+
+  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  std::filesystem::last_write_time(dir / second, long_ago);
+  CHECK(trial.workers() == Texts{"worker_0", "worker_1"});
+  CHECK(kinds_and_files(trial.problems()).front() == "Damaged " + second);
+  builder.collections("worker_1", 2);
+  CHECK(trial.workers() == Texts{"worker_0", "worker_1"});
+
+  builder.file(second, "{");  // written again: what counted goes on to count
+  CHECK(trial.workers() == Texts{"worker_0", "worker_1"});
+  CHECK(kinds_and_files(trial.problems()).front() == "Damaged " + second);
 }
 
 TEST_CASE("a trial that grew is as one opened anew, whatever came when") {

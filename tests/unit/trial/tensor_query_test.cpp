@@ -39,18 +39,8 @@ TEST_CASE("names, patterns and collections unite; the rest narrows") {
   CHECK(trial.tensor_names({.regex = {"s"}, .exclude = {"ss"}}) == Texts{"s"});
   CHECK(trial.tensor_names({.exclude = {"."}}).empty());
   CHECK(trial.tensor_names({.collections = {"weights", "scores"}}) == Texts{"acc", "loss", "w"});
-}
-
-TEST_CASE("a collection selects its tensors, whether it comes from the trial or from the program") {
-  const Sample sample;
-  const Trial trial = sample.open();
-  CHECK(trial.tensor_names(*trial.collection("weights")) == Texts{"loss", "w"});
-  CHECK(trial.tensor_names(*trial.collection("weights"), {.step = GlobalStep(1)}) == Texts{"w"});
-  CHECK(trial.tensor_names(Collection{.name = "weights"}) == Texts{"loss", "w"});
-  CHECK(trial.tensor_names(Collection{.name = "typo"}).empty());
-  const Collection own{.name = "weights", .tensor_names = {"never", "b"}, .include_regex = {"^a"}};
-  CHECK(trial.tensor_names(own) == Texts{"acc", "b"});
-  CHECK(trial.tensor_names(own, {.collections = {"weights"}}) == Texts{"acc", "b", "loss", "w"});
+  CHECK(trial.tensor_names({.step = GlobalStep(1), .collections = {"weights"}}) == Texts{"w"});
+  CHECK(trial.tensor_names({.collections = {"typo"}}).empty());
 }
 
 TEST_CASE("a saved reduction is asked for by name and abs, or as it is stored") {

@@ -67,10 +67,10 @@ TEST_CASE("a folder above several runs is no trial, one above a single run stand
   CHECK(find_trial(dir / "one")->path == dir / "one/runs/exp1");
   CHECK(find_trial(dir / "one")->layout.name == "tensorboard");
   CHECK_FALSE(find_trial(dir / "none"));
-  CHECK(is_trial(dir / "one/runs/exp1"));
-  CHECK_FALSE(is_trial(dir / "one/runs/exp1" + event_file));  // a part of one
+  CHECK(trial_at(dir / "one/runs/exp1/") == dir / "one/runs/exp1");
+  CHECK(trial_at(dir / "one/runs/exp1" + event_file) == dir / "one/runs/exp1");
   for (const char* none : {"one", "one/runs", "several", "none"}) {
-    CHECK_FALSE(is_trial(dir / none));
+    CHECK_FALSE(trial_at(dir / none));
   }
   CHECK_THROWS_AS((void)find_trial(dir / "several"), MissingCollectionFiles);
 }

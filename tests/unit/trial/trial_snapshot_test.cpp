@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public snapshot of a trial, and the guard that keeps a thread's queries from refreshing.
+#include "text/limits.hpp"
 #include "trial_support.hpp"
 
 #include <smd/error.hpp>
-#include <smd/limits.hpp>
 #include <smd/snapshot.hpp>
 #include <smd/trial.hpp>
 
@@ -65,7 +65,7 @@ TEST_CASE("a snapshot tells tensors, steps, rows and records by ids") {
   CHECK(snapshot.collections()->contains("default"));
   CHECK(snapshot.listed_files() == 3);
   CHECK(snapshot.ended());
-  CHECK(snapshot.index_problems().empty());
+  CHECK(snapshot.problems().empty());
 
   const std::vector<SnapshotStep> steps = snapshot.steps();
   REQUIRE(steps.size() == 2);
@@ -92,7 +92,7 @@ TEST_CASE("a snapshot tells tensors, steps, rows and records by ids") {
   CHECK(items[0].is_value());
   CHECK(items[1].reduction == 0);
   CHECK(snapshot.records(rows[1]) == 2);
-  CHECK(snapshot.list(rows[0]) != snapshot.list(rows[1]));
+  CHECK(snapshot.items(rows[0]).data() != snapshot.items(rows[1]).data());
   CHECK(read(trial, snapshot, rows[1], items[0].position) == std::vector<float>{1, 2});
   CHECK(read(trial, snapshot, rows[1], items[1].position) == std::vector<float>{1.5F});
 
@@ -152,18 +152,35 @@ TEST_CASE("a snapshot stays as it was; the next one has the same ids and rows") 
   CHECK_THROWS_AS(ended.require(GlobalStep(2)), NoMoreData);
 }
 
-TEST_CASE("a damaged index file is a problem of its step and worker") {
+TEST_CASE("rows that saved the same have their items in common") {
+  const TempDir dir;
+  TrialBuilder builder(dir.path());
+  builder.collections("worker_0", 1);
+  builder.step({.step = 0, .tensors = {{"a", {1}}, {"b", {2}}}, .shapes = {}});
+  builder.step({.step = 1, .tensors = {{"a", {3}}, {"b", {4}}}, .shapes = {}});
+  const Trial trial = Trial::open(dir.path());
+  const TrialSnapshot snapshot = TrialSnapshot::take(trial);
+  const std::span<const SavedItem> items = snapshot.items(snapshot.rows(GlobalStep(0)).front());
+  CHECK(items.size() == 2);
+  CHECK(snapshot.items(snapshot.rows(GlobalStep(1)).front()).data() == items.data());
+}
+
+TEST_CASE("a damaged index file is a problem of its step and worker, a damaged collections file one of collections") {
   Sample sample;
   sample.builder.file("index/000000000/000000000002_worker_1.json", "{");
+  sample.builder.file("collections/000000000/worker_1_collections.json", "{");
   sample.builder.end();
   const Trial trial = Trial::open(sample.dir.path());
   const TrialSnapshot snapshot = TrialSnapshot::take(trial);
-  const std::vector<IndexProblem> problems = snapshot.index_problems();
-  REQUIRE(problems.size() == 1);
+  const std::vector<SnapshotProblem> problems = snapshot.problems();
+  REQUIRE(problems.size() == 2);
   CHECK(problems[0].problem.kind == ProblemKind::damaged);
+  CHECK(!problems[0].of_collections);
   CHECK(problems[0].step == GlobalStep(2));
   REQUIRE(problems[0].worker);
   CHECK(snapshot.worker(*problems[0].worker) == "worker_1");
+  CHECK(problems[1].problem.kind == ProblemKind::damaged);
+  CHECK(problems[1].of_collections);
 }
 
 TEST_CASE("no refresh in this thread; other threads go on refreshing") {

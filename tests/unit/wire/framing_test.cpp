@@ -2,9 +2,9 @@
 #include "wire/framing.hpp"
 
 #include "hex.hpp"
+#include "text/limits.hpp"
 
 #include <doctest/doctest.h>
-#include <smd/limits.hpp>
 
 #include <random>
 #include <vector>

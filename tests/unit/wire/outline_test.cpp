@@ -4,9 +4,8 @@
 #include "hex.hpp"
 #include "message_builder.hpp"
 
+#include "text/limits.hpp"
 #include "wire/summary.hpp"
-
-#include <smd/limits.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,11 +2,11 @@
 // Types, shapes and both places of elements.
 #include "hex.hpp"
 #include "message_builder.hpp"
+#include "text/limits.hpp"
 #include "wire/event.hpp"
 
 #include <doctest/doctest.h>
 #include <smd/elements.hpp>
-#include <smd/limits.hpp>
 #include <smd/tensor_view.hpp>
 
 #include <random>

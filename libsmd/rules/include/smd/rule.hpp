@@ -181,7 +181,8 @@ class SMD_EXPORT RuleEnd {
  public:
   explicit RuleEnd(detail::rules::RuleRun& run) noexcept : run_(&run) {}
 
-  /// Returns whether the end marker exists. If not, the job may still run, and the rule should close nothing.
+  /// Returns whether the end marker exists, or the trial is a log at rest, which is read as if it did. If not, the job
+  /// may still run, and the rule should close nothing.
   [[nodiscard]] bool ended() const noexcept;
   /// Returns whether the job was followed while it ran.
   [[nodiscard]] bool live() const noexcept;

@@ -111,7 +111,7 @@ std::map<std::string, double> Losses::pooled(const StepView& step) const {
 
 void ZeroLosses::see(StepView& step, const Unit& unit, double loss) {
   const RuleRun& run = RuleAccess::context(step).run;
-  if (run.base().snapshot().layout().has_modes) {
+  if (run.base().trial().layout().has_modes) {
     return;
   }
   Seen& seen = seen_[{std::string(unit.tensor()), std::string(unit.worker())}];

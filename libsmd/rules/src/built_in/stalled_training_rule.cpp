@@ -52,8 +52,8 @@ class StalledTrainingRule final : public Rule {
   }
 
   void at_end(RuleEnd& end) override {
-    if (end.live() || end.ended() || !last_ || !base_trial().layout().marks_end) {
-      return;  // a trial of a layout without end markers is taken as ended
+    if (end.live() || end.ended() || !last_ || !base_trial().layout().marks_steps) {
+      return;  // a log is taken as ended: many mark no end, and a W&B run that was killed does not either
     }
     if (unread_) {
       // An index file shows progress as well as the event file, which may appear later.
@@ -166,7 +166,8 @@ RuleDescription stalled_training_rule_rule() {
           "following a job: now - (time of the latest index file's appearance, at first the start) >= threshold\n"
           "after the fact: time(step) - time(step before) >= threshold, with time the latest wall time of the step's "
           "records; without an end marker also now - time(last step) >= threshold, where the last step's event file is "
-          "not there yet with the time at which the newest file was written",
+          "not there yet with the time at which the newest file was written (not of logs, W&B runs and checkpoints, "
+          "which are taken as ended)",
       .frameworks = "all",
       .parameters =
           {at_least(1, {"threshold", Type::integer, "1800", "seconds without new data that trigger"}),

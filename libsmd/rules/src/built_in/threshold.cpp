@@ -22,7 +22,7 @@ namespace {
 /// Returns the names of all reductions but percentiles.
 std::vector<std::string_view> kinds() {
   std::vector<std::string_view> names;
-  for (const ReductionFacts& facts : reduction_table) {
+  for (const ReductionFacts& facts : all_reductions()) {
     if (facts.kind != ReductionKind::percentile) {
       names.push_back(facts.name);
     }

@@ -3,10 +3,10 @@
 
 #include "text/escape.hpp"
 #include "text/json.hpp"
+#include "text/limits.hpp"
 #include "text/mapped.hpp"
 #include "text/nearest.hpp"
 
-#include <smd/limits.hpp>
 #include <smd/rule_registry.hpp>
 
 #include <fmt/format.h>
@@ -73,10 +73,6 @@ std::optional<ConfigurationError> elsewhere(const RuleConfiguration& configurati
 [[nodiscard]] bool is_wrapped(const Json& json) {
   return json.is_object() && json.contains("DebugRuleConfiguration") && json.at("DebugRuleConfiguration").is_object();
 }
-std::string text_of(const Json& object, const char* key) {
-  const auto it = object.find(key);
-  return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
-}
 
 [[nodiscard]] ConfigurationError bad_config(const std::string& why) { return {Kind::bad_config, why}; }
 
@@ -141,9 +137,9 @@ std::string text_of(const Json& object, const char* key) {
 }
 
 void read_parameters(const Json& parameters, RuleConfiguration& read) {
-  read.rule_to_invoke = text_of(parameters, "rule_to_invoke");
-  read.source_s3_uri = text_of(parameters, "source_s3_uri");
-  read.action_json = text_of(parameters, "action_json");
+  read.rule_to_invoke = text::member_text(parameters, "rule_to_invoke");
+  read.source_s3_uri = text::member_text(parameters, "source_s3_uri");
+  read.action_json = text::member_text(parameters, "action_json");
   const std::optional<RuleDescription> rule = rule_named(read.rule_to_invoke);
   for (const auto& [name, value] : parameters.items()) {
     try {
@@ -162,7 +158,7 @@ void read_parameters(const Json& parameters, RuleConfiguration& read) {
 RuleConfiguration read_configuration(const Json& json, std::string position) {
   RuleConfiguration read;
   read.position = std::move(position);
-  read.name = text_of(json, "RuleConfigurationName");
+  read.name = text::member_text(json, "RuleConfigurationName");
   if (read.name.empty()) {
     read.error.emplace(Kind::missing_parameter, "RuleConfigurationName is missing or no text", "RuleConfigurationName");
   }
@@ -171,7 +167,7 @@ RuleConfiguration read_configuration(const Json& json, std::string position) {
   } else if (it != json.end() && !it->is_null() && !read.error) {
     read.error.emplace(Kind::bad_value, "RuleParameters is not an object", "RuleParameters");
   }
-  if (auto why = elsewhere(read, text_of(json, "RuleEvaluatorImage"))) {
+  if (auto why = elsewhere(read, text::member_text(json, "RuleEvaluatorImage"))) {
     read.error = std::move(why);
   } else if (read.rule_to_invoke.empty() && !read.error) {
     read.error.emplace(Kind::missing_parameter, "RuleParameters has no rule_to_invoke", "rule_to_invoke");

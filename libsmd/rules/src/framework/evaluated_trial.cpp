@@ -5,6 +5,8 @@
 #include "text/mapped.hpp"
 
 #include <algorithm>
+#include <span>
+#include <unordered_set>
 
 namespace smd {
 
@@ -54,7 +56,7 @@ void EvaluatedTrial::freeze() {
 
 TensorSet EvaluatedTrial::resolve(const TensorSelection& selection) const {
   if (selection.names.empty() && selection.regex.empty() && selection.collections.empty() &&
-      !(selection.all && snapshot_.layout().has_system)) {  // else the query leaves out the machine's metrics
+      !(selection.all && trial_->layout().has_system)) {  // else the query leaves out the machine's metrics
     return TensorSet(snapshot_.tensors(), selection.all);
   }
   const std::lock_guard lock(mutex_);
@@ -150,18 +152,18 @@ std::vector<ScalarName> EvaluatedTrial::scalar_names() const {
   for (std::uint32_t id = 0; id < wanted.size(); ++id) {
     unknown += wanted[id] && !run_lengths_.contains(id) ? 1 : 0;
   }
-  std::vector<bool> seen(snapshot_.lists());
+  std::unordered_set<const SavedItem*> seen;  // most steps save the same tensors
   const std::vector<SnapshotStep> steps = snapshot_.steps();
   for (auto step = steps.rbegin(); step != steps.rend() && unknown > 0; ++step) {  // new names are in new steps
     for (const SavedRow row : snapshot_.rows(step->step)) {
-      if (seen[snapshot_.list(row)]) {
+      const std::span<const SavedItem> items = snapshot_.items(row);
+      if (!seen.insert(items.data()).second) {
         continue;
       }
-      seen[snapshot_.list(row)] = true;
       const std::string file = *snapshot_.file(row);
       const std::size_t slash = file.rfind('/');
       const std::string_view folder(file.data(), slash == std::string::npos ? 0 : slash + 1);
-      for (const SavedItem& item : snapshot_.items(row)) {
+      for (const SavedItem& item : items) {
         const bool of_run = !folder.empty() && snapshot_.tensor(item.tensor).starts_with(folder);
         if (wanted[item.tensor] && run_lengths_.emplace(item.tensor, of_run ? folder.size() - 1 : 0).second) {
           --unknown;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "framework/sides.hpp"
+#include "text/limits.hpp"
 
-#include <smd/limits.hpp>
 #include <smd/rule.hpp>
 #include <smd/snapshot.hpp>
 

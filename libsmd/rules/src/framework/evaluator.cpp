@@ -61,6 +61,11 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   [[nodiscard]] bool any_active() const {
     return std::ranges::any_of(runs, [](const RuleRun& run) { return run.active(); });
   }
+  /// Returns whether the job has ended, or its log is read as if it had, even if that is only until it grows.
+  [[nodiscard]] bool ended() const {
+    const TrialSnapshot& snapshot = views.front().snapshot();
+    return snapshot.ended() || (!options.follow && snapshot.options().as_it_stands && !base.layout().marks_steps);
+  }
 
   const Trial& base;
   EvaluationOptions options;
@@ -178,7 +183,7 @@ void Evaluator::Impl::report_new() {
 void Evaluator::Impl::settle() {
   for (RuleRun& run : runs) {
     if (!behind && run.result().status == RuleStatus::in_progress && !run.active()) {
-      run.finish(false, views.front().snapshot().ended());
+      run.finish(false, ended());
     }
   }
 }
@@ -289,7 +294,7 @@ void Evaluator::finish(bool complete) {
   impl_->start();
   impl_->catch_up(true);
   for (RuleRun& run : impl_->runs) {
-    run.finish(complete, impl_->views.front().snapshot().ended());
+    run.finish(complete, impl_->ended());
   }
   impl_->report_new();
 }

@@ -13,7 +13,9 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <tuple>
+#include <unordered_map>
 
 namespace smd::detail::rules {
 
@@ -37,12 +39,8 @@ class Missing {
  public:
   explicit Missing(const RuleRun& run) : run_(run) {
     const TrialSnapshot& snapshot = run.base().snapshot();
-    for (const std::uint32_t id : snapshot.tensors_by_name()) {
-      tensors_.push_back(snapshot.tensor(id));
-    }
-    for (const auto& [name, collection] : *snapshot.collections()) {
-      collections_.push_back(name);
-    }
+    tensors_ = mapped(snapshot.tensors_by_name(), [&](std::uint32_t id) { return snapshot.tensor(id); });
+    collections_ = mapped(*snapshot.collections(), [](const auto& one) { return std::string_view(one.first); });
   }
 
   /// Returns the text for a selection without any tensor.
@@ -303,25 +301,20 @@ void Unread::add_record(const EvaluatedTrial& trial, const Problem& problem) {
   add_problem(trial, problem);
 }
 
-void Unread::add_index_files(const EvaluatedTrial& trial, const std::function<bool(GlobalStep)>& wanted) {
-  for (const IndexProblem& found : trial.snapshot().index_problems()) {
-    const bool of_others = (found.worker && !trial.has_worker(*found.worker)) || (found.step && !wanted(*found.step));
+void Unread::add_files(const EvaluatedTrial& trial, const std::function<bool(GlobalStep)>& wanted, bool collections) {
+  for (const SnapshotProblem& found : trial.snapshot().problems()) {
+    const bool of_others = (found.worker && !trial.has_worker(*found.worker)) || (found.step && !wanted(*found.step)) ||
+                           (found.of_collections && !collections);
     if (of_others || !hides_records(found.problem.kind)) {
       continue;
     }
-    (trial.trial().layout().marks_steps ? index_files_ : other_files_).insert({trial.number(), found.problem.file});
+    auto& files = found.of_collections                 ? collections_files_
+                  : trial.trial().layout().marks_steps ? index_files_
+                                                       : other_files_;
+    files.insert({trial.number(), found.problem.file});
     add_problem(trial, found.problem);
     if (found.worker && found.step && !trial.snapshot().find_step(*found.step)) {
       add_step(*found.step);
-    }
-  }
-}
-
-void Unread::add_collections_files(const EvaluatedTrial& trial) {
-  for (const Problem& problem : trial.snapshot().collection_problems()) {
-    if (hides_records(problem.kind)) {
-      collections_files_.insert({trial.number(), problem.file});
-      add_problem(trial, problem);
     }
   }
 }
@@ -378,26 +371,27 @@ std::map<Family, Members> families(const RuleRun& run, const TensorSet& tensors)
     const std::vector<std::string> words = text::split_words(snapshot.tensor(tensor));
     return words.empty() ? std::string() : "word " + words.back();
   };
-  std::vector<std::optional<std::vector<std::uint32_t>>> histograms(snapshot.lists());  // of each list, once
+  std::unordered_map<const SavedItem*, std::vector<std::uint32_t>> histograms;  // once for all rows that saved the same
   std::map<std::uint32_t, std::string> kind;
   std::map<Family, Members> families;
   run.for_each_row(0, [&](SavedRow row) {
-    std::optional<std::vector<std::uint32_t>>& of_list = histograms[snapshot.list(row)];
-    if (!of_list) {
-      of_list.emplace();
-      for (const SavedItem& item : snapshot.items(row)) {
+    const std::span<const SavedItem> items = snapshot.items(row);
+    const auto [found, is_new] = histograms.try_emplace(items.data());
+    std::vector<std::uint32_t>& saved = found->second;
+    if (is_new) {
+      for (const SavedItem& item : items) {
         const bool wanted = item.tensor < tensors.size() && tensors[item.tensor];
         if (wanted && !item.is_value() && snapshot.reduction(item.reduction) == saved_histogram) {
-          of_list->push_back(item.tensor);
+          saved.push_back(item.tensor);
           kind.try_emplace(item.tensor, kind_of(item.tensor));
         }
       }
     }
-    if (of_list->empty()) {
+    if (saved.empty()) {
       return;
     }
     const std::string folder(text::folder_of(*snapshot.file(row)));
-    for (const std::uint32_t tensor : *of_list) {
+    for (const std::uint32_t tensor : saved) {
       std::vector<GlobalStep>& steps = families[{row.worker(), folder, kind.at(tensor)}][tensor];
       if (steps.empty() || steps.back() != row.step()) {
         steps.push_back(row.step());

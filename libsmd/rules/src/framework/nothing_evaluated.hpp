@@ -46,12 +46,9 @@ class Unread {
   void add_record(const EvaluatedTrial& trial, const Problem& problem);
   /// Adds a step at which nothing was evaluated because of a record.
   void add_step(GlobalStep step) { steps_.insert(step); }
-  /// Adds index files of a trial for steps that are `wanted`. Ignores files that may still appear: their steps are not
-  /// available yet.
-  void add_index_files(const EvaluatedTrial& trial, const std::function<bool(GlobalStep)>& wanted);
-
-  /// Adds collections files of a trial, which define the members of collections.
-  void add_collections_files(const EvaluatedTrial& trial);
+  /// Adds index files of a trial for steps that are `wanted`, and the files that define members of collections if these
+  /// count. Ignores files that may still appear: their steps are not available yet.
+  void add_files(const EvaluatedTrial& trial, const std::function<bool(GlobalStep)>& wanted, bool collections);
 
   [[nodiscard]] std::size_t count() const noexcept {
     return records() + index_files_.size() + other_files_.size() + collections_files_.size();

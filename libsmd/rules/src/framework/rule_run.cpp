@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <span>
 #include <typeinfo>
+#include <unordered_set>
 
 namespace smd::detail::rules {
 
@@ -186,6 +188,7 @@ void RuleRun::restart(std::unique_ptr<Rule> rule) {
   results_->pop_back();
   fresh.begin(*base_, std::move(others_));
   *this = std::move(fresh);
+  resolve();  // the job may end before another step
 }
 
 void RuleRun::resolve() {
@@ -364,10 +367,7 @@ void RuleRun::note_unread_files() {
   std::vector<const EvaluatedTrial*> views{base_};
   views.insert(views.end(), others_.begin(), others_.end());
   for (const EvaluatedTrial* const view : views) {
-    unread_.add_index_files(*view, wanted);
-    if (by_collection) {
-      unread_.add_collections_files(*view);
-    }
+    unread_.add_files(*view, wanted, by_collection);
   }
 }
 
@@ -387,7 +387,7 @@ void RuleRun::finish(bool complete, bool ended) {
       count_evaluated();
     }
   }
-  if (!base_->snapshot().layout().has_modes) {
+  if (!base_->trial().layout().has_modes) {
     if (std::string gaps = histogram_gaps(*this, matched_); !gaps.empty()) {
       warn(std::move(gaps));
     }
@@ -496,14 +496,13 @@ std::vector<std::string_view> RuleRun::saved_tensors(SelectionId selection, std:
                                ? selected(selection)
                                : trial.resolve(RuleAccess::selections(*rule_)[static_cast<std::size_t>(selection)]);
   TensorSet saved(snapshot.tensors());
-  std::vector<bool> seen(snapshot.lists());  // most steps save the same tensors
+  std::unordered_set<const SavedItem*> seen;  // most steps save the same tensors
   for_each_row(number, [&](SavedRow row) {
-    const std::uint32_t list = snapshot.list(row);
-    if (seen[list]) {
+    const std::span<const SavedItem> items = snapshot.items(row);
+    if (!seen.insert(items.data()).second) {
       return;
     }
-    seen[list] = true;
-    for (const SavedItem& item : snapshot.items(row)) {
+    for (const SavedItem& item : items) {
       saved[item.tensor] = item.tensor < wanted.size() && wanted[item.tensor];
     }
   });

@@ -26,11 +26,6 @@ text::JsonDocument<json> call(const char* action, const json& body, const Remote
   return parsed;
 }
 
-std::string text_of(const json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 /// Returns the jobs in progress whose names begin with the prefix; the service only filters by names that contain it.
 std::vector<std::string> jobs_in_progress(const std::string& prefix, const RemoteOptions& options) {
   std::vector<std::string> names;
@@ -43,13 +38,13 @@ std::vector<std::string> jobs_in_progress(const std::string& prefix, const Remot
       throw ReadError({ProblemKind::network, {}, {}, "SageMaker ListTrainingJobs: the answer lists no jobs"});
     }
     for (const json& job : *jobs) {
-      std::string name = job.is_object() ? text_of(job, "TrainingJobName") : std::string();
-      if (name.starts_with(prefix) && text_of(job, "TrainingJobStatus") == "InProgress" &&
+      std::string name = job.is_object() ? text::member_text(job, "TrainingJobName") : std::string();
+      if (name.starts_with(prefix) && text::member_text(job, "TrainingJobStatus") == "InProgress" &&
           names.size() < most_matches) {
         names.push_back(std::move(name));
       }
     }
-    const std::string next = text_of(answer, "NextToken");
+    const std::string next = text::member_text(answer, "NextToken");
     if (next.empty()) {
       break;
     }

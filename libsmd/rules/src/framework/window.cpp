@@ -215,7 +215,7 @@ void Window::read_of(const EvaluatedTrial& trial, const std::vector<std::uint32_
                      ReadCounters& counters) {
   // On a remote store, the records of one file take one request if one thread reads them; other threads read other
   // files.
-  const bool remote = trial.trial().remote();
+  const bool remote = is_remote_path(trial.trial().path());
   std::vector<std::span<const std::uint32_t>> parts;
   std::size_t first = 0;
   std::uint64_t bytes = 0;

@@ -32,8 +32,8 @@ bool is_there(const TensorSet& set, std::string_view leaf, const Headers& header
 /// Returns the names of a file's tensors, sorted. Nullopt if its header cannot be read.
 std::optional<std::vector<std::string_view>> names_in(const std::string& file, const Headers& headers) {
   const auto header = headers.find(file);
-  if (!header || header->unreadable || (header->header.entries.empty() && !header->header.problems.empty()) ||
-      (header->header.entries.empty() && header->header.cut)) {
+  if (!header || header->unreadable ||
+      (header->header.entries.empty() && (!header->header.problems.empty() || header->header.cut))) {
     return std::nullopt;
   }
   std::vector<std::string_view> names;
@@ -77,10 +77,6 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const Header
   for (const ShardIndex::Tensor& tensor : index.tensors) {
     said[tensor.file].emplace_back(tensor.name);
   }
-  const auto disagree = [&](std::string_view tensor, std::string_view leaf, const char* how) {
-    problems.add(damaged_file(
-        set.index, "index and " + in_quotes(leaf) + " disagree about tensor " + in_quotes(tensor) + ": " + how));
-  };
   std::set<std::string> files;
   for (const TensorFile& file : set.files) {
     files.insert(file.path);
@@ -95,20 +91,18 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const Header
       continue;
     }
     const auto at = std::ranges::find(index.files, leaf);
-    std::span<const std::string_view> told;
-    if (at != index.files.end()) {
-      told = said[static_cast<std::size_t>(at - index.files.begin())];  // by name
-    }
-    std::vector<std::string_view> differ;
-    std::set_difference(told.begin(), told.end(), names->begin(), names->end(), std::back_inserter(differ));
-    for (const std::string_view tensor : differ) {
-      disagree(tensor, leaf, "it is not there");
-    }
-    differ.clear();
-    std::set_difference(names->begin(), names->end(), told.begin(), told.end(), std::back_inserter(differ));
-    for (const std::string_view tensor : differ) {
-      disagree(tensor, leaf, "it is there, and the index does not say so");
-    }
+    using Names = std::span<const std::string_view>;  // sorted
+    const Names indexed = at == index.files.end() ? Names() : said[static_cast<std::size_t>(at - index.files.begin())];
+    const auto report_missing = [&](Names some, Names others, const char* how) {
+      std::vector<std::string_view> differ;
+      std::set_difference(some.begin(), some.end(), others.begin(), others.end(), std::back_inserter(differ));
+      for (const std::string_view tensor : differ) {
+        problems.add(damaged_file(
+            set.index, "index and " + in_quotes(leaf) + " disagree about tensor " + in_quotes(tensor) + ": " + how));
+      }
+    };
+    report_missing(indexed, *names, "it is not there");
+    report_missing(*names, indexed, "it is there, and the index does not say so");
   }
 }
 

@@ -3,11 +3,10 @@
 
 #include "layout/checkpoints/checkpoint_names.hpp"
 #include "layout/checkpoints/trainer_state.hpp"
+#include "text/limits.hpp"
 #include "text/path.hpp"
 #include "wire/first_bytes.hpp"
 #include "wire/little_endian.hpp"
-
-#include <smd/limits.hpp>
 
 #include <algorithm>
 #include <array>
@@ -136,10 +135,7 @@ TensorFileHeader read_header(storage::Storage& storage, const std::string& path,
 
 Outcome<std::string_view> read_json_text(storage::Storage& storage, const std::string& path, Buffer& buffer) {
   const auto file = storage.open_at(path, 0, first_bytes);
-  if (!file) {
-    return file.problem();
-  }
-  return read_whole(**file, buffer);
+  return file ? read_whole(**file, buffer) : Outcome<std::string_view>(file.problem());
 }
 
 TrainerStep read_trainer_step(storage::Storage& storage, const std::string& path, bool young) {

@@ -3,10 +3,9 @@
 
 #include "layout/checkpoints/checkpoint_names.hpp"
 #include "storage/storage.hpp"
+#include "text/limits.hpp"
 #include "types/outcome.hpp"
 #include "types/problem_list.hpp"
-
-#include <smd/limits.hpp>
 
 #include <cstdint>
 #include <functional>

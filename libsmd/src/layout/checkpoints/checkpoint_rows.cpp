@@ -31,9 +31,7 @@ class RowEntries {
   /// Returns the number of a type in this row.
   std::uint32_t add_type(ValueType type) {
     Fnv hash;
-    hash.add(static_cast<std::uint64_t>(type.form) << 8 | static_cast<std::uint64_t>(type.dtype));
-    hash.add(type.shape.size());
-    hash.add(type.shape);
+    hash.add(type);
     const std::uint32_t kind = types_.add_kind(std::move(type));
     type_hashes_.resize(types_.kinds().size());
     type_hashes_[kind] = hash.value;

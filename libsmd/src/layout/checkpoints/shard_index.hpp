@@ -2,10 +2,9 @@
 #pragma once
 
 #include "base/buffer.hpp"
+#include "text/limits.hpp"
 #include "types/outcome.hpp"
 #include "types/problem_list.hpp"
-
-#include <smd/limits.hpp>
 
 #include <cstdint>
 #include <forward_list>

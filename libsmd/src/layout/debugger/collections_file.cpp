@@ -8,12 +8,12 @@
 #include "layout/folder_walk.hpp"
 #include "text/escape.hpp"
 #include "text/json_reader.hpp"
+#include "text/limits.hpp"
 #include "text/mapped.hpp"
 #include "wire/first_bytes.hpp"
 
-#include <smd/limits.hpp>
-
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <mutex>
 #include <string_view>
@@ -346,6 +346,13 @@ bool same_files(const DebuggerCollections& before, const DebuggerCollections& no
                     [](const auto& a, const auto& b) { return !a || !b || a == b; });
 }
 
+/// Returns whether a copying tool may still write the file.
+bool may_grow(storage::Storage& storage, const std::string& path, std::chrono::nanoseconds half_written) {
+  const auto written = storage.written_at(path);
+  return written && std::chrono::abs(std::chrono::system_clock::now() - *written) < half_written &&
+         !storage.exists(end_marker);
+}
+
 /// Returns whether all workers that save have their collections, and there were no problems.
 bool all_there(const CollectionsInfo& info) {
   return info.found && info.problems.empty() &&
@@ -355,7 +362,8 @@ bool all_there(const CollectionsInfo& info) {
 }  // namespace
 
 std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storage,
-                                                        std::shared_ptr<const CollectionsInfo> before) {
+                                                        std::shared_ptr<const CollectionsInfo> before,
+                                                        std::chrono::nanoseconds half_written) {
   if (before && storage.remote() && all_there(*before)) {
     return before;  // the reference writes each file once: it is not worth requests at each look
   }
@@ -397,7 +405,6 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
       same_files(static_cast<const DebuggerCollections&>(*before), info)) {
     return before;
   }
-  info.found = !files.empty();
   if (!*folder) {
     folder = storage.open_folder(collections_folder);
   }
@@ -410,12 +417,17 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
   const unsigned jobs = storage.remote() ? storage.parallelism() : 1;
   parallel_ordered(jobs, files.size(), jobs, read, [&](std::size_t i, ReadFile&& one) {
     const auto& [worker, leaf] = files[i];
+    const std::string path = std::string(collections_folder) + "/" + leaf;
+    const auto add = [&](Problem problem) { info.problems.push_back(in_file(std::move(problem), path)); };
+    const bool counted = before && std::ranges::binary_search(before->workers, worker);
+    if (!one && !counted && one.problem().kind == ProblemKind::damaged && may_grow(storage, path, half_written)) {
+      one.problem().kind = ProblemKind::not_yet;
+      add(std::move(one.problem()));
+      return true;
+    }
     if (info.workers.empty() || info.workers.back() != worker) {
       info.workers.push_back(worker);
     }
-    const auto add = [&info, path = std::string(collections_folder) + "/" + leaf](Problem problem) {
-      info.problems.push_back(in_file(std::move(problem), path));
-    };
     if (!one) {
       add(std::move(one.problem()));
       return true;
@@ -441,6 +453,7 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
     }
     return true;
   });
+  info.found = !info.workers.empty();
   info.collections = united ? CollectionMap(united->take()) : last;
   return result;
 }

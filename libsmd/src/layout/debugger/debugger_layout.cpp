@@ -52,9 +52,7 @@ class Look {
     } else {
       found.loaded = load_steps(storage_, listing_, wanted, request_.jobs, &request_, open_);
       std::vector<StepPart> read = mapped(found.loaded.rows, [](const LoadedSteps::Row& row) { return row.row.file; });
-      if (!std::ranges::is_sorted(read)) {
-        std::ranges::sort(read);
-      }
+      sort_if_needed(read);
       listing_.named->read.merge(std::move(read), std::less<>());
       note_failures(found.loaded.failures);
       listing_.failures = found.loaded.failures;
@@ -158,7 +156,7 @@ class DebuggerLayout final : public Layout {
     const std::optional<std::int64_t> since = earlier != nullptr && !earlier->ended && storage.remote()
                                                   ? first_open_step(*earlier, *collections, request.incomplete_steps)
                                                   : std::nullopt;
-    const auto read = [&] { return read_collections(storage, std::move(collections)); };
+    const auto read = [&] { return read_collections(storage, std::move(collections), request.half_written); };
     // Concurrently on a remote store, to save a round trip; if no thread can be started, it is deferred until `get`.
     std::future<std::shared_ptr<const CollectionsInfo>> reading;
     if (storage.remote() && earlier == nullptr) {

@@ -4,9 +4,8 @@
 #include "layout/layout_kind.hpp"
 #include "layout/name_table.hpp"
 #include "storage/storage.hpp"
+#include "text/limits.hpp"
 #include "types/problem_list.hpp"
-
-#include <smd/limits.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -93,8 +92,10 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
 
 /// Returns the union of all workers' collections. `before` is an earlier result, or null; it is returned if it had no
 /// problems and no file was added, removed or replaced. On a remote store it is returned once all workers have their
-/// collections, because each file is written only once.
+/// collections, because each file is written only once. While the job runs, the worker of a damaged file that was
+/// written within the last `half_written` does not count yet, unless it did in `before`.
 std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storage,
-                                                        std::shared_ptr<const CollectionsInfo> before);
+                                                        std::shared_ptr<const CollectionsInfo> before,
+                                                        std::chrono::nanoseconds half_written);
 
 }  // namespace smd::detail::layout

@@ -3,10 +3,9 @@
 
 #include "base/buffer.hpp"
 #include "text/escape.hpp"
+#include "text/limits.hpp"
 #include "text/trim.hpp"
 #include "wire/first_bytes.hpp"
-
-#include <smd/limits.hpp>
 
 #include <charconv>
 #include <utility>

@@ -4,6 +4,7 @@
 #include "base/parallel.hpp"
 #include "layout/debugger/trial_paths.hpp"
 #include "layout/folder_walk.hpp"
+#include "text/mapped.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -273,9 +274,7 @@ void DebuggerListing::take_fresh() {
   rank_workers();
   std::vector<StepPart>& fresh = named->fresh;
   const auto order = [&](const StepPart& a, const StepPart& b) { return before(a, b); };
-  if (!std::ranges::is_sorted(fresh, order)) {
-    std::ranges::sort(fresh, order);
-  }
+  sort_if_needed(fresh, order);
   fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
   named->files.merge(fresh, order);
   newest_step.resize(workers.size(), INT64_MIN);

@@ -2,8 +2,7 @@
 #include "layout/debugger/whole_file.hpp"
 
 #include "storage/system_problem.hpp"
-
-#include <smd/limits.hpp>
+#include "text/limits.hpp"
 
 #include <algorithm>
 

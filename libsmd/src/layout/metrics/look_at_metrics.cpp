@@ -109,8 +109,8 @@ class MetricTaker {
   void finish(Found& found, std::shared_ptr<const CollectionsInfo> collections) {
     rows_.finish(found, std::move(collections));
   }
-  /// Returns the names from which that of the step should be chosen: of JSON, those of the first row, and those that
-  /// half of all rows have.
+  /// Returns the names from which that of the step should be chosen: of JSON, those of the first row with a number or a
+  /// step, and those that half of all rows have.
   [[nodiscard]] std::set<std::string> step_names() const {
     std::set<std::string> names = cursor_.step_names;
     for (std::uint32_t id = 0; cursor_.form != MetricForm::csv && id < cursor_.columns.size(); ++id) {
@@ -351,6 +351,7 @@ class MetricTaker {
 
   /// Takes the best of some columns as that of steps.
   void choose_step(std::span<const std::uint32_t> columns) {
+    cursor_.step_chosen = true;
     cursor_.step_column.reset();
     for (const std::uint32_t id : columns) {
       if (id == no_id) {
@@ -515,7 +516,12 @@ class MetricTaker {
     if (cells_.empty()) {
       return true;
     }
-    if (cursor_.all_rows == 0) {
+    // Other rows, of texts and times, may come before what the log is about.
+    const auto tells = [&](const Cell& cell) {
+      const MetricColumn& column = cursor_.columns[cell.column];
+      return column.rank || (cell.is_number && column.role == Role::tensor);
+    };
+    if (!cursor_.step_chosen && (!place_.step_name.empty() || std::ranges::any_of(cells_, tells))) {
       for (const Cell& cell : cells_) {
         if (cursor_.columns[cell.column].rank) {
           cursor_.step_names.emplace(cursor_.names[cell.column]);
@@ -528,6 +534,8 @@ class MetricTaker {
         columns.push_back(column_of(name));
       }
       choose_step(columns);
+      cursor_.skipped = cursor_.step_column ? cursor_.all_rows : 0;
+      cursor_.last_step.reset();
     }
     learn(text);
     take_row(cells_, offset);
@@ -962,7 +970,7 @@ Status choose_file(storage::Storage& storage, const Opening& place, const Metric
 
 void add_notes(const MetricCursor& cursor, ProblemList& notes) {
   const auto remark = [&](std::string text) { notes.add({ProblemKind::remark, cursor.path, {}, std::move(text)}); };
-  if (cursor.all_rows != 0 && !cursor.step_column) {
+  if (cursor.all_rows != 0 && cursor.step_chosen && !cursor.step_column) {
     remark("steps are the numbers of rows, from 0: no column is a step");
   }
   for (const auto& [name, offset] : cursor.fractions) {

@@ -67,6 +67,7 @@ struct MetricCursor : SeriesCursor, GrowingFile {  // up to the first row that w
   std::vector<MetricColumn> columns;  ///< By id in `names`.
   std::vector<std::uint32_t> header;  ///< Of a CSV: the ids of its columns; `no_id`: a later one has its name.
   char separator = ',';
+  bool step_chosen = false;  ///< Not before a header, or a row with a number or a step.
   std::optional<std::uint32_t> step_column;
   std::map<std::string, std::uint64_t> fractions;  ///< Columns that are no steps, and where the first fraction is.
   bool keeps_step = false;                         ///< A row whose step has a fraction is damaged: few have one.

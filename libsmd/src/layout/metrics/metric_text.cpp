@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/metrics/metric_text.hpp"
 
+#include "text/limits.hpp"
 #include "text/number.hpp"
 #include "text/trim.hpp"
 #include "wire/flat_json.hpp"
-
-#include <smd/limits.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,11 +2,10 @@
 #pragma once
 
 #include "storage/storage.hpp"
+#include "text/limits.hpp"
 #include "types/outcome.hpp"
 #include "types/problem_list.hpp"
 #include "wire/first_bytes.hpp"
-
-#include <smd/limits.hpp>
 
 #include <cstdint>
 #include <functional>

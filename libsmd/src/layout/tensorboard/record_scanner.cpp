@@ -2,10 +2,9 @@
 #include "layout/tensorboard/record_scanner.hpp"
 
 #include "base/crc32c.hpp"
+#include "text/limits.hpp"
 #include "wire/first_bytes.hpp"
 #include "wire/outline.hpp"
-
-#include <smd/limits.hpp>
 
 #include <fmt/format.h>
 
@@ -169,10 +168,7 @@ RecordScanner::Found RecordScanner::fail(Problem problem) {
 }
 
 bool RecordScanner::have(std::uint64_t bytes) {
-  if (end_ - begin_ >= bytes) {
-    return true;
-  }
-  if (ahead_ && have_ahead(bytes)) {
+  if (end_ - begin_ >= bytes || (ahead_ && have_ahead(bytes))) {
     return true;
   }
   const std::uint64_t wanted = std::max(bytes, std::min(block_, left()));

@@ -397,9 +397,7 @@ class EventTaker {
   [[nodiscard]] TagFacts& facts() noexcept { return lane_->facts[rows_.previous()]; }
   /// As `SeriesRows::begin_value`, and notices what comes too late or from another run.
   void begin_value(Series& series, ValueKind kind, const Place& place) {
-    if (series.has_value) {
-      out_of_order_ = out_of_order_ || (series.last_file != file_ && is_later(series.last_file));
-    }
+    out_of_order_ = out_of_order_ || (series.has_value && series.last_file != file_ && is_later(series.last_file));
     if (series.kinds == 0) {
       look_for_namesake(series, place);
     }

@@ -5,9 +5,9 @@
 #include "layout/layout_kind.hpp"
 #include "layout/series_rows.hpp"
 #include "layout/tensorboard/event_files.hpp"
+#include "text/limits.hpp"
 #include "types/problem_list.hpp"
 
-#include <smd/limits.hpp>
 #include <smd/problem.hpp>
 
 #include <chrono>

@@ -194,13 +194,16 @@ class WandbTaker {
       first_tensor = first_tensor || (is_tensor(facts, value) && facts.rank == there.size());
       items_.emplace_back(id, &value);
     }
+    const auto known = std::find(there.begin(), there.end(), true);
+    const std::string_view candidate =
+        known == there.end() ? std::string_view() : global_step_names[static_cast<std::size_t>(known - there.begin())];
     if (!cursor_.step_name && first_tensor) {
-      const auto known = std::find(there.begin(), there.end(), true);
-      cursor_.step_name = known == there.end()
-                              ? std::string()
-                              : std::string(global_step_names[static_cast<std::size_t>(known - there.begin())]);
+      cursor_.step_name = candidate;
     }
-    const std::string_view step_name = cursor_.step_name ? std::string_view(*cursor_.step_name) : std::string_view();
+    // Until a record has another tensor, a candidate in it is the step, and all its tensors, which are candidates, are
+    // left out.
+    const bool undecided = !cursor_.step_name;
+    const std::string_view step_name = undecided ? candidate : std::string_view(*cursor_.step_name);
     const std::uint32_t step_id = step_name.empty() ? no_id : cursor_.table.names.find(step_name);
     for (const auto& [id, value] : items_) {
       chosen = id == step_id ? whole_of(*value) : chosen;
@@ -214,7 +217,11 @@ class WandbTaker {
     bool has_tensor = false;
     std::erase_if(items_, [&](const auto& item) {
       const WandbFacts& facts = cursor_.facts[item.first];
-      const bool other = !is_tensor(facts, *item.second) || item.first == step_id;
+      const bool tensor = is_tensor(facts, *item.second);
+      if (undecided && tensor) {
+        cursor_.candidates[facts.rank].left_out = true;
+      }
+      const bool other = undecided || !tensor || item.first == step_id;
       has_tensor = has_tensor || (!other && facts.rank == there.size());
       if (!other && cursor_.table.names[item.first].size() > limits::name_bytes) {
         add_problem(ProblemKind::damaged,
@@ -255,7 +262,10 @@ class WandbTaker {
       ++cursor_.without_step;
       cursor_.fractions += named ? 1 : 0;
     }
-    if (has_tensor) {
+    if (chosen || !items_.empty()) {
+      cursor_.last_step = step_;
+    }
+    if (!items_.empty()) {
       begin_step();
     }
     return ok();
@@ -337,10 +347,9 @@ class WandbTaker {
 
   void begin_step() {
     constexpr std::size_t most = 1024;
-    if (cursor_.last_step == step_ && !cursor_.times.empty()) {
+    if (!cursor_.times.empty() && cursor_.times.back().second == step_) {
       return;
     }
-    cursor_.last_step = step_;
     const bool timed = !std::isnan(time_);
     const bool first = cursor_.times.empty();
     if (!first) {
@@ -453,6 +462,15 @@ std::shared_ptr<WandbCursor> emptied(const WandbListing* before) {
   return empty;
 }
 
+/// Returns whether values of names were left out that are not that of the step.
+bool left_out_tensors(const WandbCursor& read, std::string_view step_name) {
+  bool left_out = false;
+  for (std::size_t i = 0; i < global_step_names.size(); ++i) {
+    left_out = left_out || (read.candidates[i].left_out && global_step_names[i] != step_name);
+  }
+  return left_out;
+}
+
 /// Corrects choices that later records contradict. Returns false if none is wrong.
 bool choose_again(const WandbCursor& read, bool step_is_given, WandbCursor& next) {
   std::string step_name = read.step_name.value_or(std::string());
@@ -464,7 +482,7 @@ bool choose_again(const WandbCursor& read, bool step_is_given, WandbCursor& next
       step_name = candidate.records != 0 && everywhere ? std::string(global_step_names[i]) : step_name;
     }
   }
-  bool again = step_name != read.step_name.value_or(std::string());
+  bool again = step_name != read.step_name.value_or(std::string()) || left_out_tensors(read, step_name);
   next.step_name = step_name;
   for (std::uint32_t id = 0; id < read.facts.size(); ++id) {
     const WandbFacts& facts = read.facts[id];
@@ -651,7 +669,11 @@ Outcome<Found> look_at_wandb(storage::Storage& storage, const LookRequest& reque
         return *std::move(refused);
       }
     }
-    if (auto next = emptied(before); may_choose_again && choose_again(*cursor, step_is_given, *next)) {
+    auto next = emptied(before);
+    next->step_name = cursor->step_name;
+    // A follower, too, reads again what was left out: the step was not decided before, and no row was returned.
+    if (may_choose_again ? choose_again(*cursor, step_is_given, *next)
+                         : cursor->step_name && left_out_tensors(*cursor, *cursor->step_name)) {
       cursor = std::move(next);
       changed = changed_files(storage, *files, *cursor);
       continue;

@@ -44,6 +44,7 @@ struct StepCandidate {
   std::uint64_t records = 0;
   bool in_all_losses = true;  ///< It is in every record that has a loss,
   bool in_all = true;         ///< that has a tensor.
+  bool left_out = false;      ///< Its values were, before it was known which name is the step.
 };
 
 /// System metrics whose step is not yet known.
@@ -57,7 +58,7 @@ struct WandbCursor : SeriesCursor {
   SeriesTable table;
   std::vector<WandbFacts> facts;  ///< By id of the name. `table` has all names, also those of no tensors.
   // Choices about the whole run:
-  std::optional<std::string> step_name;  ///< Empty: the SDK's own; nullopt: not yet known.
+  std::optional<std::string> step_name;  ///< Empty: the SDK's own; nullopt: not yet known, and there are no rows.
   std::map<std::string, bool> whole;     ///< Names that were found to be int64 or not.
   std::vector<StepCandidate> candidates;
   bool has_losses = false;

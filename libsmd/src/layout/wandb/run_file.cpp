@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/wandb/run_file.hpp"
 
-#include <smd/limits.hpp>
-
 #include "text/ascii.hpp"
+#include "text/limits.hpp"
 
 #include <algorithm>
 #include <utility>

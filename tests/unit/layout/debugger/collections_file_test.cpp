@@ -2,8 +2,7 @@
 #include "layout/debugger/collections_file.hpp"
 
 #include "support/padded.hpp"
-
-#include <smd/limits.hpp>
+#include "text/limits.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,8 +2,7 @@
 #include "layout/debugger/index_parser.hpp"
 
 #include "base/buffer.hpp"
-
-#include <smd/limits.hpp>
+#include "text/limits.hpp"
 
 #include <doctest/doctest.h>
 

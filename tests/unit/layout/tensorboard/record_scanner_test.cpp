@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/tensorboard/record_scanner.hpp"
 #include "support/temp_dir.hpp"
+#include "text/limits.hpp"
 #include "wire/framing.hpp"
-
-#include <smd/limits.hpp>
 
 #include <doctest/doctest.h>
 

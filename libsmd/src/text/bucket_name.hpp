@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <string_view>
 
-namespace smd::detail::storage {
+namespace smd::text {
 
 /// Returns true if a text may name a bucket. Old buckets have underscores, capital letters and up to 255 characters.
 [[nodiscard]] inline bool is_bucket_name(std::string_view name) noexcept {
-  return name.size() >= 3 && name.size() <= 255 && text::is_alphanumeric(name.front()) &&
-         name.find("..") == name.npos &&
-         std::ranges::all_of(name, [](char c) { return text::is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
+  return name.size() >= 3 && name.size() <= 255 && is_alphanumeric(name.front()) && name.find("..") == name.npos &&
+         std::ranges::all_of(name, [](char c) { return is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
 }
 
 /// Returns why a path that begins with `s3://` cannot name a trial; empty if it can.
@@ -30,4 +29,4 @@ namespace smd::detail::storage {
                                     : "has no valid bucket name; it should look like s3://bucket/prefix";
 }
 
-}  // namespace smd::detail::storage
+}  // namespace smd::text
