@@ -411,7 +411,7 @@ std::shared_ptr<Snapshot> TrialState::next_snapshot(Time now, std::shared_ptr<co
     if (failed != collections.problems.end()) {
       throw ReadError(*failed);
     }
-    throw_missing_collections();
+    throw_missing_collections(collections);
   }
   auto next = before && !found.afresh ? std::make_shared<Snapshot>(*before) : std::make_shared<Snapshot>();
   if (before && found.afresh) {
@@ -454,9 +454,12 @@ std::shared_ptr<Snapshot> TrialState::next_snapshot(Time now, std::shared_ptr<co
   throw ReadError({ProblemKind::io, std::string(layout().folders().front()), {}, "memory ran out"});
 }
 
-void TrialState::throw_missing_collections() const {
+void TrialState::throw_missing_collections(const layout::CollectionsInfo& collections) const {
   const bool ended = layout().ended(storage());
-  throw MissingCollectionFiles(in_quotes(storage().root()) + " has no collection files " + what_lies_in(storage()) +
+  const bool written =
+      std::ranges::find(collections.problems, ProblemKind::not_yet, &Problem::kind) != collections.problems.end();
+  throw MissingCollectionFiles(in_quotes(storage().root()) + " has no collection files " +
+                                   (written ? "that can be read yet " : "") + what_lies_in(storage()) +
                                    (ended ? "; the job has ended: nothing was saved, check the hook configuration"
                                           : "; wait for them with smd-wait, or check the path"),
                                storage().root(), ended);

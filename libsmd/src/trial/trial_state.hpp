@@ -186,7 +186,7 @@ class TrialState {
   void take(Snapshot& snapshot, layout::Found&& found, bool first);
   void settle(Snapshot& snapshot, bool news, Time now);
   void require_not_stopped() const;
-  [[noreturn]] void throw_missing_collections() const;
+  [[noreturn]] void throw_missing_collections(const layout::CollectionsInfo& collections) const;
 
   std::shared_ptr<LookLimit> look_limit_ = std::make_shared<LookLimit>();
   const std::function<bool()> stop_;

@@ -80,7 +80,8 @@ TEST_CASE("while the job runs, a collections file that was just written counts o
   TrialBuilder builder(dir.path());
   const std::string second = "collections/000000000/worker_1_collections.json";
   builder.file("collections/000000000/worker_0_collections.json", "").step(simple_step(0));
-  CHECK_THROWS_AS(Trial::open(dir.path()), MissingCollectionFiles);
+  CHECK_THROWS_WITH_AS(Trial::open(dir.path()), doctest::Contains("no collection files that can be read yet ("),
+                       MissingCollectionFiles);
   builder.collections("worker_0", 2).file(second, R"({"collections": )");
   const Trial trial = Trial::open(dir.path());
   CHECK(trial.workers() == Texts{"worker_0"});
