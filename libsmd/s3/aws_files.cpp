@@ -4,10 +4,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "storage/descriptor.hpp"
-#include "storage/system_problem.hpp"
+#include "text/descriptor.hpp"
 #include "text/environment.hpp"
 #include "text/escape.hpp"
+#include "text/system_problem.hpp"
 #include "text/trim.hpp"
 
 namespace smd::detail::storage::s3 {

@@ -17,7 +17,7 @@
 #include "base/crc32c.hpp"
 #include "s3/cache.hpp"
 #include "s3/signing.hpp"
-#include "storage/system_problem.hpp"
+#include "text/system_problem.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "storage/descriptor.hpp"
+#include "text/descriptor.hpp"
 
 namespace smd::detail::storage::s3 {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "s3/scrub.hpp"
-#include "storage/system_problem.hpp"
+#include "storage/storage.hpp"
 #include "text/escape.hpp"
 #include "text/mapped.hpp"
 

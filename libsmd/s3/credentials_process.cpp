@@ -11,7 +11,7 @@
 
 #include "s3/credentials.hpp"
 #include "s3/reply.hpp"
-#include "storage/descriptor.hpp"
+#include "text/descriptor.hpp"
 #include "text/mapped.hpp"
 
 extern char** environ;  // declared by no POSIX header

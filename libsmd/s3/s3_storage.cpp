@@ -52,6 +52,10 @@ class S3File final : public File {
   }
 
   [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
+  /// Never changes: all later requests are for this version alone.
+  [[nodiscard]] std::optional<FileStamp> stamp() const override {
+    return FileStamp{0, std::hash<std::string_view>()(etag_), 0, 0, size_};
+  }
 
   Outcome<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const override {
     if (offset >= size_) {

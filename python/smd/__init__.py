@@ -59,6 +59,7 @@ class TensorUnavailable(Error):
     """The trial has no such `tensor`; `nearest` has similar names."""
     tensor: str
     nearest: list[str]
+    tname = property(lambda self: self.tensor, doc="The tensor, as the reference names it.")
 
 
 class TensorUnavailableForStep(Error):
@@ -67,7 +68,8 @@ class TensorUnavailableForStep(Error):
     step: int
     mode: Mode
     saved: list[str]
-    missing: Problem | None
+    missing: Problem | None = None
+    tname = property(lambda self: self.tensor, doc="The tensor, as the reference names it.")
 
 
 class StepUnavailable(Error):
@@ -94,13 +96,13 @@ class StepAlreadySaved(Error):
 
 
 class RuleEvaluationConditionMet(Error):
-    """The condition of a rule is met. Takes the rule's name and the step."""
+    """The condition of a rule is met. Takes the rule's name and the step. end_of_rule: the rule wants no more steps."""
     tag = "RuleEvaluationConditionMet"
 
-    def __init__(self, rule_name: str = "", step: int | None = None):
+    def __init__(self, rule_name: str = "", step: int | None = None, end_of_rule: bool = False):
         super().__init__(rule_name if step is None else
                          f"Evaluation of the rule {rule_name} at step {step} resulted in the condition being met")
-        self.rule_name, self.step = rule_name, step
+        self.rule_name, self.step, self.end_of_rule = rule_name, step, end_of_rule
 
 
 class MissingCollectionFiles(Error):

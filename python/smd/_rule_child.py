@@ -75,11 +75,13 @@ def step(number, step, news):
     try:
         return {"met": f"{type(rule).__name__}: the condition is met"} if rule.evaluate(step, wait=False) else {}
     except smdebug.RuleEvaluationConditionMet as met:
-        return {"met": str(met)}
-    except smd.ReadError as error:
-        return {"unread": vars(error.problem)}
-    except (*smdebug.SKIPPED, smdebug.StepNotYetAvailable) as error:
-        return {"skip": str(error)}
+        return {"met": str(met), "done": met.end_of_rule}
+    except smdebug.StepNotYetAvailable as error:
+        later = {"later": [error.step, error.mode.name]} if hasattr(error, "step") else {}  # not if the rule raised it
+        return {"skip": str(error), **later}
+    except smdebug.SKIPPED as error:
+        unread = smdebug.unread(error)
+        return {"unread": vars(unread)} if unread else {"skip": str(error)}
 
 
 def end(number):

@@ -580,7 +580,7 @@ class StopTraining(Case):
         for trial in ("s3://live/trial", os.path.join(self.root, "live", "trial")):
             done = self.rule(jobs, *self.ASKED, trial=trial)
             self.assertEqual(done.returncode, 1, done.stderr)  # the rule triggered
-            self.assertIn(b"StopTraining: the training job 'train-2' was told to stop", done.stdout + done.stderr)
+            self.assertIn(b"StopTraining: the training job 'train-2' is being stopped", done.stdout + done.stderr)
             self.assertEqual(self.after, {**jobs, "train-2": "Stopping"})
             self.assertEqual(self.calls[-1], "SageMaker.StopTrainingJob")
             self.assertEqual(self.calls.count("SageMaker.StopTrainingJob"), 1)

@@ -62,7 +62,8 @@ Places plain_search(Bytes file) {
     if (*length + frame_bytes > file.size() - at) {
       break;
     }
-    if (next_record(file.subspan(at))) {
+    const auto record = next_record(file.subspan(at));
+    if (record && record->protection == Protection::checksum) {
       found.emplace_back(at, *length + frame_bytes);
     }
     at += *length + frame_bytes;

@@ -8,12 +8,15 @@ import importlib.util
 import json
 import logging
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import unittest
 import unittest.mock
 
+import smd
 from smd.compat import install
 
 TESTS, UNPACKED = map(os.path.abspath, sys.argv[1:3])
@@ -89,12 +92,21 @@ class Reading(unittest.TestCase):
 
     def test_exceptions(self):
         trial = create_trial(DIGITS)
-        self.assertRaises(TensorUnavailable, trial.tensor, "none")  # noqa: F405
+        with self.assertRaises(TensorUnavailable) as caught:  # noqa: F405
+            trial.tensor("none")
+        self.assertEqual(caught.exception.tname, "none")
         tensor = trial.tensor("DigitNet_fc.weight")
         self.assertRaises(StepUnavailable, tensor.value, 1)  # noqa: F405
         self.assertRaises(NoMoreData, trial.wait_for_steps, [1000])  # noqa: F405
         gradient = trial.tensor(trial.tensor_names(collection="gradients")[0])
-        self.assertRaises(TensorUnavailableForStep, gradient.value, 14)  # noqa: F405
+        for kind, read in ((TensorUnavailableForStep, gradient.value),  # noqa: F405
+                           (ShapeUnavailableForStep, gradient.shape)):  # noqa: F405
+            with self.assertRaises(kind) as caught:
+                read(14)
+            self.assertEqual((caught.exception.tname, caught.exception.step), (gradient.name, 14))
+        error = InsufficientInformationForRuleInvocation("R", "threshold is missing")  # noqa: F405
+        self.assertEqual((str(error), error.rule_name, error.message), (
+            "Insufficient information to invoke rule R: threshold is missing", "R", "threshold is missing"))
         self.assertRaises(MissingCollectionFiles, create_trial, RECORDED)  # noqa: F405
         self.assertEqual(str(RuleEvaluationConditionMet("R", 3)),  # noqa: F405
                          "Evaluation of the rule R at step 3 resulted in the condition being met")
@@ -127,6 +139,29 @@ class Rules(unittest.TestCase):
         self.assertEqual(self.met_at(documented.LossAboveOtherRule(trial, [other], "0.5"))[:2], [0, 5])
         self.assertEqual(self.met_at(documented.LossAboveOtherRule(trial, [other], "1")), [])
 
+    def test_a_rule_ends_itself(self):
+        class Ends(Rule):
+            def invoke_at_step(self, step):
+                if step == 10:
+                    raise RuleEvaluationConditionMet("Ends", step, end_of_rule=True)  # noqa: F405
+                return step > 10
+
+        self.assertEqual(self.met_at(Ends(create_trial(DIGITS)), end_step=1000), [10])
+
+    def test_files_that_cannot_be_read_are_logged(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = os.path.join(folder, "run")
+            shutil.copytree(DIGITS, place)
+            shutil.rmtree(os.path.join(place, "events", "000000000010"))
+            damaged = glob.glob(os.path.join(place, "index", "*", "000000000005_*.json"))[0]
+            with open(damaged, "w", encoding="utf-8") as file:
+                file.write("{")
+            with self.assertLogs("smdebug", logging.WARNING) as logs:
+                invoke_rule(documented.VanishingGradientRule(create_trial(place)))
+        self.assertEqual(len(logs.output), 2, logs.output)
+        self.assertIn(os.path.basename(damaged), logs.output[0])
+        self.assertIn("VanishingGradientRule skips step 10", logs.output[1])
+        self.assertIn("the event file is missing", logs.output[1])
 
     def test_a_step_that_grows_is_invoked_once(self):
         """A log has a step's values in several lines; the rule itself writes those that come meanwhile."""
@@ -176,6 +211,45 @@ class Saving(unittest.TestCase):
             reduced = {key: float(one) for key, one in trial.tensor("big").reduction_values(2).items()}
             self.assertEqual(reduced, {("max", False): 6.0, ("l1", True): 24.0})  # 2 * 3; 2 * (3+2+1+1+2+3)
             self.assertEqual(trial.tensor("scalar/loss").value(3), 0.25)
+
+    def test_a_collection_is_saved_by_its_own_steps_alone(self):
+        for of_hook in ({"save_interval": 1, "end_step": 3}, {"save_steps": [7], "start_step": 5}):
+            of_collection = framework.SaveConfig(save_interval=4)
+            wanted = [step for step in range(10) if of_collection.should_save_step(ModeKeys.GLOBAL, step)]
+            self.assertEqual(wanted, [0, 4, 8])
+            for added in (False, True):
+                with tempfile.TemporaryDirectory() as folder:
+                    collection = framework.Collection("mine", include_regex="x", save_config=of_collection)
+                    hook = framework.Hook(folder, save_config=framework.SaveConfig(**of_hook), include_regex="y",
+                                          collections=[] if added else [collection])
+                    if added:
+                        hook.add_collection(collection)
+                    for _ in range(10):
+                        hook.save_tensor("x", np.ones(1))
+                        hook.next_step()
+                    hook.close()
+                    self.assertEqual(create_trial(folder).tensor("x").steps(), wanted, (of_hook, added))
+                    with open(glob.glob(os.path.join(folder, "collections", "*", "*"))[0], encoding="utf-8") as file:
+                        saved = json.load(file)["collections"]["mine"]["save_config"]["EVAL"]
+                    self.assertEqual(saved, {"save_interval": 4, "save_steps": [], "start_step": 0, "end_step": None})
+
+    def test_a_forked_child_does_not_save(self):
+        with tempfile.TemporaryDirectory() as folder:
+            hook = framework.Hook(folder)
+            hook.save_tensor("mine", np.ones(1))
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                refused = 0
+                for call in (lambda: hook.save_tensor("theirs", np.ones(1)), hook.next_step, hook.flush, hook.close):
+                    try:
+                        call()
+                    except smd.InvalidArgument:
+                        refused += 1
+                os._exit(refused)
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 4)
+            hook.close()
+            self.assertEqual(create_trial(folder).tensor_names(), ["mine"])
 
     @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
     def test_tensors_of_pytorch(self):

@@ -702,6 +702,26 @@ class Rules(unittest.TestCase):
         with self.assertRaises(smd.ConfigurationError) as caught:
             smd.rules.run(trial, "Overfitt")
         self.assertEqual((caught.exception.kind, caught.exception.nearest), ("unknown_rule", "Overfit"))
+        for value in (["loss", "w{1,2}"], [["loss", "acc"]]):  # not two patterns
+            with self.assertRaisesRegex(smd.ConfigurationError, "has a comma") as caught:
+                smd.rules.run(trial, "ExplodingTensor", tensor_regex=value)
+            self.assertEqual((caught.exception.kind, caught.exception.parameter, caught.exception.tag),
+                             ("bad_value", "tensor_regex", "Usage"))
+
+    def test_another_trial(self):
+        """Given as a trial or by its path; the files say where they differ."""
+        folder = os.path.join(RECORDED, "rules")
+        trial, other = (smd.open(os.path.join(folder, name)) for name in ("runs-base", "runs-other"))
+        expected = smd.rules.run(trial, "SimilarAcrossRuns", other)
+        self.assertEqual(expected.status, "IssuesFound")
+        for given in ({"other_trial": other}, {"other_trial": other.path}, {"other_trial_0": other}):
+            result = smd.rules.run(trial, "SimilarAcrossRuns", **given)
+            self.assertEqual((result.status, result.message), (expected.status, expected.message))
+            self.assertEqual(result.params["other_trial"], other.path)
+        for given in ({}, {"other_trial": ""}):
+            with self.assertRaises(smd.ConfigurationError) as caught:
+                smd.rules.run(trial, "SimilarAcrossRuns", **given)
+            self.assertEqual((caught.exception.kind, caught.exception.parameter), ("missing_parameter", "other_trial"))
 
 
 class Others(unittest.TestCase):

@@ -4,11 +4,14 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import unittest
+
+from smd.compat.smdebug import Hook
 
 TESTS = os.path.abspath(sys.argv[1])
 DIGITS = os.path.join(TESTS, "fixtures", "good-pytorch-digits")
@@ -94,6 +97,25 @@ class Python(unittest.TestCase):
         records, err = self.records(DIGITS, "--python", TROUBLED + ":NeedsNumber", "-p", "number=x", status=4)
         self.assertTrue(records[0]["message"].startswith("ValueError: invalid literal for int()"), records)
 
+    def test_a_missing_file_is_damage(self):
+        """The rule asks for the gradients of step 10, whose event file is missing; 3 steps have no gradients."""
+        with tempfile.TemporaryDirectory() as folder:
+            trial = os.path.join(folder, "trial")
+            shutil.copytree(DIGITS, trial)
+            shutil.rmtree(os.path.join(trial, "events", "000000000010"))
+            for follow in ((), ("-F",)):
+                records, err = self.records(trial, "--python", DOCUMENTED + ":VanishingGradientRule", *follow, status=4)
+                self.assertEqual([[record[key] for key in ("status", "kind", "steps_evaluated", "steps_skipped",
+                                                           "records_unread")] for record in records],
+                                 [["Error", "unread", 5, 4, 1]])
+                self.assertIn("the event file is missing", err)
+
+    def test_a_rule_ends_itself(self):
+        records, _ = self.records(DIGITS, "--python", TROUBLED + ":Ends", "-k", status=1)
+        result = records.pop()
+        self.assertEqual([record["step"] for record in records], [10])
+        self.assertEqual((result["status"], result["steps_evaluated"]), ("IssuesFound", 3))  # 0, 5 and 10
+
     def test_what_a_rule_prints_and_says(self):
         records, err = self.records(DIGITS, "--python", TROUBLED + ":Says", status=1)
         self.assertEqual([(record["step"], record["message"]) for record in records], [(21, "twenty-one it is")])
@@ -174,6 +196,33 @@ class Python(unittest.TestCase):
 
     def test_a_step_that_grows_is_evaluated_again(self):
         self.follow("eval", ['{"step": 0, "eval": 1.0}\n', '{"step": 1, "loss": 1.0}\n'], '{"step": 1, "eval": 7.0}\n')
+
+    def test_a_later_step_of_another_trial_is_waited_for(self):
+        """The rule compares with the step after; the other trial saves step 2 once the rule has asked for it."""
+        with tempfile.TemporaryDirectory() as folder:
+            rule, mine, theirs = (os.path.join(folder, name) for name in ("ahead.py", "mine", "theirs"))
+            with open(rule, "w", encoding="utf-8") as file:
+                file.write("from smdebug.rules import Rule\nclass Ahead(Rule):\n"
+                           "  def __init__(self, base_trial, other_trials):\n"
+                           "    super().__init__(base_trial, other_trials=other_trials)\n"
+                           "  def invoke_at_step(self, step):\n    print('at', step)\n"
+                           "    value = self.base_trial.tensor('scalar/w').value(step)\n"
+                           "    return value != self.other_trials[0].tensor('scalar/w').value(step + 1)\n")
+            hooks = [Hook(place) for place in (mine, theirs)]
+            for value in (1, 2):
+                for hook, added in zip(hooks, (0, -1)):  # theirs: 0, 1, 2
+                    hook.save_scalar("w", value + added)
+                    hook.flush()
+            hooks[0].close()
+            with subprocess.Popen([COMMAND, mine, "--other", theirs, "--python", rule, "-F", "--jsonl", "--interval",
+                                   "0.05s", "--python-command", sys.executable], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True) as child:
+                self.assertEqual([child.stderr.readline() for _ in range(2)], ["at 0\n", "at 1\n"])
+                hooks[1].save_scalar("w", 2)
+                hooks[1].close()
+                result = json.loads(child.stdout.read())
+                self.assertEqual([result[key] for key in ("status", "steps_evaluated", "steps_skipped")],
+                                 ["NoIssuesFound", 2, 0])
 
     def test_shards_merge(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -83,12 +83,9 @@ void check_choice(const OptionSpec& spec, std::string_view value, const CommandD
 }
 
 void check_operands(const CommandDefinition& definition, const std::vector<std::string>& operands) {
-  std::size_t required = 0;
-  bool unlimited = false;
-  for (const OperandSpec& spec : definition.operands) {
-    required += spec.required || spec.here ? 1 : 0;
-    unlimited = unlimited || spec.repeats;
-  }
+  const auto required = static_cast<std::size_t>(
+      std::ranges::count_if(definition.operands, [](const OperandSpec& spec) { return spec.required || spec.here; }));
+  const bool unlimited = std::ranges::any_of(definition.operands, &OperandSpec::repeats);
   if (operands.size() < required) {
     throw UsageError("missing operand " + std::string(definition.operands[operands.size()].metavar));
   }
@@ -204,12 +201,9 @@ std::vector<std::string> CommandLine::values(std::string_view name) const {
 }
 
 const GivenOption* CommandLine::last_of(std::initializer_list<std::string_view> names) const noexcept {
-  for (auto given = given_.rbegin(); given != given_.rend(); ++given) {
-    if (contains(names, given->spec->name)) {
-      return &*given;
-    }
-  }
-  return nullptr;
+  const auto last = std::find_if(given_.rbegin(), given_.rend(),
+                                 [&](const GivenOption& given) { return contains(names, given.spec->name); });
+  return last == given_.rend() ? nullptr : &*last;
 }
 
 std::int64_t parse_integer(std::string_view text, std::int64_t least, std::int64_t most) {

@@ -92,8 +92,9 @@ AboutTrial::~AboutTrial() { trial_of_thread = before_; }
 
 Diagnostics::Diagnostics(std::string_view tool) : tool_(tool), level_(level_from_environment()) {
   if (const auto path = text::environment("SMDEBUG_LOG_PATH")) {
-    log_ = open(path->c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
-    if (log_ < 0) {
+    constexpr int appending = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    log_ = detail::Descriptor(open(path->c_str(), appending, 0666));
+    if (!log_) {
       warning("SMDEBUG_LOG_PATH: cannot write " + single_quoted(*path) + ": " + std::generic_category().message(errno));
     }
   }
@@ -137,12 +138,6 @@ void HeldMessages::release() noexcept {
 }
 
 void HeldMessages::say() { speaker_.take(std::move(keeper_)); }
-
-Diagnostics::~Diagnostics() {
-  if (log_ >= 0) {
-    close(log_);
-  }
-}
 
 void Diagnostics::fail(std::string_view tag, std::string_view text, ExitStatus status) {
   raise(status);
@@ -223,11 +218,7 @@ void Diagnostics::report(const Problem& problem, std::string_view trial) {
       note(text);
       return;
     case ProblemKind::other_trial:
-      if (other_trials_have_rows_) {
-        info(text);
-      } else {
-        note(text);
-      }
+      other_trials_have_rows_ ? info(text) : note(text);
       return;
     case ProblemKind::stopped:
       info(text);
@@ -391,8 +382,8 @@ void Diagnostics::write_line(Level level, std::string_view tag, std::string_view
   } else {
     (void)write_all(STDERR_FILENO, plain, false);
   }
-  if (log_ >= 0) {
-    (void)write_all(log_, plain, false);
+  if (log_) {
+    (void)write_all(log_.get(), plain, false);
   }
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "cli/exit_status.hpp"
+#include "text/descriptor.hpp"
 
 namespace smd::tool {
 
@@ -41,7 +42,6 @@ class Diagnostics {
   explicit Diagnostics(std::string_view tool);
   Diagnostics(const Diagnostics&) = delete;
   Diagnostics& operator=(const Diagnostics&) = delete;
-  ~Diagnostics();
 
   /// Sets the level that `-q` and `-v` ask for; overrides the environment.
   void set_level(Level level) noexcept { level_ = level; }
@@ -135,7 +135,7 @@ class Diagnostics {
   bool color_ = false;
   bool names_trials_ = false;
   bool other_trials_have_rows_ = false;
-  int log_ = -1;  // descriptor of the log file
+  detail::Descriptor log_;  // of the log file
   void (*before_line_)() = nullptr;
   mutable std::mutex mutex_;
   struct Repeated {

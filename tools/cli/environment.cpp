@@ -84,12 +84,6 @@ constexpr std::array<EnvironmentVariable, 25> variables = {{
      "save"},
 }};
 
-template <class Number>
-bool is_number(std::string_view text, Number most) {
-  const auto number = text::parsed<Number>(text);
-  return number && *number >= 0 && *number <= most;
-}
-
 /// What a value should be; empty if it is valid. Accepts what `trial/trial_state.cpp` accepts.
 std::string_view wanted(EnvironmentForm form, const char* value) {
   switch (form) {
@@ -98,9 +92,11 @@ std::string_view wanted(EnvironmentForm form, const char* value) {
     case EnvironmentForm::level:
       return parse_level(value) ? "" : "debug, info, warning, error or off";
     case EnvironmentForm::count:
-      return is_number<std::size_t>(value, SIZE_MAX) ? "" : "a whole number from 0";
-    case EnvironmentForm::seconds:
-      return is_number<double>(value, 1e9) ? "" : "a number of seconds from 0";
+      return text::parsed<std::size_t>(value) ? "" : "a whole number from 0";
+    case EnvironmentForm::seconds: {
+      const auto seconds = text::parsed<double>(value);
+      return seconds && *seconds >= 0 && *seconds <= 1e9 ? "" : "a number of seconds from 0";
+    }
   }
   return {};
 }

@@ -70,12 +70,8 @@ ExitStatus status_of(const Error& error) noexcept {
   if (const auto* read = dynamic_cast<const ReadError*>(&error)) {
     return status_of(read->problem.kind);
   }
-  for (const MessageTag& row : tags) {
-    if (row.tag == error.tag()) {
-      return row.status;
-    }
-  }
-  return ExitStatus::unreadable;
+  const auto* const row = std::ranges::find(tags, error.tag(), &MessageTag::tag);
+  return row == tags.end() ? ExitStatus::unreadable : row->status;
 }
 
 }  // namespace smd::tool

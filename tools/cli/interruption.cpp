@@ -48,8 +48,8 @@ bool may_lose_reader(int descriptor) {
 Interruption::Interruption(Reader reader, std::chrono::milliseconds patience)
     : reader_(reader), patience_(patience), done_(eventfd(0, EFD_CLOEXEC)) {
   const sigset_t ending = signals_to_take();
-  signals_ = signalfd(-1, &ending, SFD_CLOEXEC);
-  if (done_ < 0 || signals_ < 0) {
+  signals_ = detail::Descriptor(signalfd(-1, &ending, SFD_CLOEXEC));
+  if (!done_ || !signals_) {
     return;  // no descriptor left: signals keep their default action
   }
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
@@ -59,15 +59,10 @@ Interruption::Interruption(Reader reader, std::chrono::milliseconds patience)
 Interruption::~Interruption() {
   if (thread_.joinable()) {
     const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = write(done_, &one, sizeof one);
+    [[maybe_unused]] const ssize_t written = write(done_.get(), &one, sizeof one);
     thread_.join();
     const sigset_t ending = signals_to_take();
     pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
-  }
-  for (const int descriptor : {done_, signals_}) {
-    if (descriptor >= 0) {
-      close(descriptor);
-    }
   }
 }
 
@@ -91,7 +86,8 @@ void Interruption::end_if_late() const {
 void Interruption::listen() {
   constexpr int look_ms = 20;
   const bool watched = reader_ == Reader::needed && may_lose_reader(STDOUT_FILENO);
-  std::array<pollfd, 3> fds = {{{done_, POLLIN, 0}, {signals_, POLLIN, 0}, {watched ? STDOUT_FILENO : -1, 0, 0}}};
+  std::array<pollfd, 3> fds = {
+      {{done_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}, {watched ? STDOUT_FILENO : -1, 0, 0}}};
   while (true) {
     if (poll(fds.data(), fds.size(), interrupted() ? look_ms : -1) < 0) {
       continue;
@@ -106,7 +102,7 @@ void Interruption::listen() {
     if (fds[1].revents != 0) {
       noticed_ = true;
       signalfd_siginfo info = {};
-      if (read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+      if (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
         const int number = static_cast<int>(info.ssi_signo);
         if (interrupted_by.load() == 0) {
           interrupted_at = std::chrono::steady_clock::now().time_since_epoch().count();

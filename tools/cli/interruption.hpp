@@ -7,12 +7,15 @@
 #include <stop_token>
 #include <thread>
 
+#include "text/descriptor.hpp"
+
 namespace smd::tool {
 
 /// While an object exists, SIGHUP, SIGINT and SIGTERM only request a stop, so that work ends properly: a report is
 /// closed, a file put in its place. What takes longer than `patience` is given up: temporary files are removed, and the
-/// process dies of the signal, whatever it does. A second signal kills at once. If the reader of standard output goes
-/// away, the process ends at once too (141): a command that waits for a job would not notice before the next write.
+/// process dies of the signal, whatever it does. A second signal kills at once. If the reader of standard output is
+/// needed and goes away, the process ends at once too (141): a command that waits for a job would not notice before the
+/// next write.
 ///
 /// `run_command` dies of the signal once the command has returned. At most one object at a time; make it before any
 /// thread.
@@ -44,8 +47,8 @@ class Interruption {
   const Reader reader_;
   const std::chrono::milliseconds patience_;
   std::stop_source source_;
-  int done_ = -1;  // an eventfd: the destructor makes it readable
-  int signals_ = -1;
+  detail::Descriptor done_;  // an eventfd: the destructor makes it readable
+  detail::Descriptor signals_;
   std::atomic<bool> noticed_ = false;  // set before a signal is taken, so that one that is no longer pending is noticed
   std::thread thread_;
 };

@@ -64,6 +64,17 @@ bool LineFile::next(std::string& line) {
   }
 }
 
+void LineFile::for_each(Diagnostics& messages, const std::function<void(const std::string& line)>& visit) {
+  for (std::string line; next(line);) {
+    if (!line.empty()) {
+      visit(line);
+    }
+  }
+  if (file_.bad()) {
+    messages.fail("ReadError", single_quoted(path_) + ": reading failed", ExitStatus::unreadable);
+  }
+}
+
 void LineFile::seek(std::uint64_t offset) {
   file_.clear();
   file_.seekg(static_cast<std::streamoff>(offset));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,8 +33,8 @@ class LineFile {
   [[nodiscard]] bool can_seek() { return file_.tellg() != std::ifstream::pos_type(-1); }
   /// Continues at `offset`, where a line must begin.
   void seek(std::uint64_t offset);
-  /// Whether reading failed, rather than reached the end of the file.
-  [[nodiscard]] bool failed() const { return file_.bad(); }
+  /// Visits the lines from here to the end of the file that are not empty. Reports it if reading fails.
+  void for_each(Diagnostics& messages, const std::function<void(const std::string& line)>& visit);
 
  private:
   LineFile(std::ifstream&& file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}

@@ -54,32 +54,23 @@ struct OptionSpec {
   std::span<const std::string_view> choices{};  ///< For `ArgumentKind::choice`; for other kinds only offered by shells.
   std::string_view manual{};                    ///< Whole sentences for the manual page; empty: `help`.
 
+  /// The same option with another value of a member.
+  template <class Value>
+  [[nodiscard]] constexpr OptionSpec with(Value OptionSpec::*member, Value value) const {
+    OptionSpec spec = *this;
+    spec.*member = value;
+    return spec;
+  }
   // The same option with more of these.
-  [[nodiscard]] constexpr OptionSpec repeatable() const {
-    OptionSpec spec = *this;
-    spec.repeat = Repeat::adds_up;
-    return spec;
-  }
+  [[nodiscard]] constexpr OptionSpec repeatable() const { return with(&OptionSpec::repeat, Repeat::adds_up); }
   /// Takes a list with commas, and may be given again.
-  [[nodiscard]] constexpr OptionSpec list() const {
-    OptionSpec spec = repeatable();
-    spec.split_commas = true;
-    return spec;
-  }
+  [[nodiscard]] constexpr OptionSpec list() const { return repeatable().with(&OptionSpec::split_commas, true); }
   [[nodiscard]] constexpr OptionSpec of(std::span<const std::string_view> words) const {
-    OptionSpec spec = *this;
-    spec.choices = words;
-    return spec;
+    return with(&OptionSpec::choices, words);
   }
-  [[nodiscard]] constexpr OptionSpec under(std::string_view heading) const {
-    OptionSpec spec = *this;
-    spec.group = heading;
-    return spec;
-  }
+  [[nodiscard]] constexpr OptionSpec under(std::string_view heading) const { return with(&OptionSpec::group, heading); }
   [[nodiscard]] constexpr OptionSpec explained(std::string_view sentences) const {
-    OptionSpec spec = *this;
-    spec.manual = sentences;
-    return spec;
+    return with(&OptionSpec::manual, sentences);
   }
 };
 

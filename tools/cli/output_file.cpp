@@ -8,6 +8,7 @@
 #include "cli/signals.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "text/descriptor.hpp"
 
 #include <smd/find.hpp>
 #include <smd/remote.hpp>
@@ -105,14 +106,12 @@ void remove_left_behind(const std::string& folder) {
     if (!name.starts_with('.') || mark == name.npos || name.size() - mark != temporary_mark.size() + 6) {
       continue;
     }
-    const int file = openat(dirfd(entries), entry->d_name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    const detail::Descriptor file(
+        openat(dirfd(entries), entry->d_name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
     struct stat status = {};
-    if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-        flock(file, LOCK_EX | LOCK_NB) == 0) {
+    if (file && fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+        flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
       unlinkat(dirfd(entries), entry->d_name, 0);
-    }
-    if (file >= 0) {
-      ::close(file);
     }
   }
   closedir(entries);
@@ -226,18 +225,6 @@ bool standard_output_failed() noexcept { return standard_output_lost.load(); }
 OutputFile::OutputFile(Kind kind, int descriptor)
     : kind_(kind), descriptor_(descriptor), buffer_(std::make_unique_for_overwrite<char[]>(capacity)) {}
 
-OutputFile::OutputFile(OutputFile&& other) noexcept
-    : kind_(std::exchange(other.kind_, Kind::discard)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      used_(std::exchange(other.used_, 0)),
-      flushed_(other.flushed_),
-      frame_(other.frame_),
-      buffer_(std::move(other.buffer_)),
-      mode_(other.mode_),
-      path_(std::move(other.path_)),
-      temporary_(std::exchange(other.temporary_, {})),
-      text_(std::move(other.text_)) {}
-
 OutputFile OutputFile::standard() { return {Kind::standard, STDOUT_FILENO}; }
 
 OutputFile OutputFile::discard() { return {Kind::discard, -1}; }
@@ -296,6 +283,9 @@ OutputFile OutputFile::file(const std::string& path, bool may_be_input) {
 }
 
 OutputFile::~OutputFile() {
+  if (buffer_ == nullptr) {
+    return;  // another object has its content
+  }
   if (kind_ == Kind::standard) {
     // The destructor runs after an error elsewhere: what was printed so far still counts.
     try {

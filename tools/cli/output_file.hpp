@@ -37,7 +37,7 @@ class OutputFile {
   /// As `memory`, for a text that standard output will show: `is_terminal` is true if that is one.
   static OutputFile screen();
 
-  OutputFile(OutputFile&& other) noexcept;
+  OutputFile(OutputFile&& other) noexcept = default;
   /// Removes a file that was not closed.
   ~OutputFile();
 

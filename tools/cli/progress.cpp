@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/progress.hpp"
 
+#include "cli/output_file.hpp"
 #include "cli/terminal.hpp"
 
 #include <unistd.h>
@@ -19,10 +20,8 @@ std::atomic<bool> line_is_there = false;  // several trials may be followed at o
 std::optional<bool> configured;
 std::atomic<int> silences = 0;
 
-void put(std::string_view text) noexcept {
-  // A display only: if it cannot be written, nothing is lost.
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-}
+// A display only: if it cannot be written, nothing is lost.
+void put(std::string_view text) noexcept { (void)write_all(STDERR_FILENO, text, false); }
 
 }  // namespace
 

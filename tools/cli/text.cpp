@@ -120,15 +120,9 @@ bool is_glob(std::string_view text) {
 
 // Whether the text has characters that globs do not use, or uses `*` or `?` as only regular expressions do.
 bool is_regex(std::string_view text) {
-  if (text.find_first_of("()|\\^$+{}") != std::string_view::npos) {
-    return true;
-  }
-  for (const std::string_view repeated : {".*", ".?", "]*", "]?"}) {
-    if (text.find(repeated) != std::string_view::npos) {
-      return true;
-    }
-  }
-  return false;
+  constexpr std::string_view repeated[] = {".*", ".?", "]*", "]?"};
+  return text.find_first_of("()|\\^$+{}") != text.npos ||
+         std::ranges::any_of(repeated, [&](std::string_view one) { return text.find(one) != text.npos; });
 }
 
 }  // namespace

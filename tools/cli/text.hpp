@@ -44,12 +44,6 @@ template <class Names>
 /// The parts of a text between separators: always one more than there are separators.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, std::string_view separator);
 
-/// What `text` makes of each item, with commas between.
-template <class Items, class Text>
-[[nodiscard]] std::string comma_list(const Items& items, Text&& text) {
-  return text::joined(items, ", ", text);
-}
-
 /// Whether a name comes before another for people, who read digits as numbers: `layers.2` before `layers.10`.
 [[nodiscard]] bool naturally_before(std::string_view a, std::string_view b) noexcept;
 

@@ -36,10 +36,7 @@ bool narrow_to_common(Extent& a, Extent& b) {
   if (a.shape().size() != b.shape().size()) {
     return false;
   }
-  Shape common;
-  for (std::size_t axis = 0; axis < a.shape().size(); ++axis) {
-    common.push_back(std::min(a.shape()[axis], b.shape()[axis]));
-  }
+  const Shape common = common_shape(a.shape(), b.shape());
   for (Extent* const value : {&a, &b}) {
     value->narrow({common, whole_strides(value->shape()), 0});
   }
@@ -88,6 +85,13 @@ void compare_statistics(PairReaders readers, const PairedEntry& entry, ComparedP
 }
 
 }  // namespace
+
+Shape common_shape(const Shape& a, const Shape& b) {
+  Shape common = a;
+  std::ranges::transform(a, b, common.begin(),
+                         [](std::int64_t of_a, std::int64_t of_b) { return std::min(of_a, of_b); });
+  return common;
+}
 
 Common common_of(const PairedEntry& entry) noexcept {
   if (!entry.a || !entry.b || entry.a->value.has_value() != entry.b->value.has_value()) {

@@ -54,6 +54,9 @@ struct ComparedPiece {
   std::optional<PairProblem> problem;
 };
 
+/// The leading part along each axis that two shapes of one rank have in common.
+[[nodiscard]] Shape common_shape(const Shape& a, const Shape& b);
+
 /// What two entries have that can be compared.
 enum class Common : std::uint8_t { values, statistics, shapes, nothing };
 

@@ -2,7 +2,9 @@
 #include "view.hpp"
 
 #include "cli/mapped.hpp"
+#include "piece.hpp"
 #include "rows/curves.hpp"
+#include "rows/elements.hpp"
 
 #include <fmt/format.h>
 
@@ -114,15 +116,8 @@ class RowsView : public DiffView {
     if (!row.statistics || !row.statistics->first || row.a.shape == nullptr) {
       return;
     }
-    std::uint64_t element = *row.statistics->first;
-    index_.resize(row.a.shape->size());
-    for (std::size_t axis = index_.size(); axis-- > 0;) {
-      // Of what was compared: with --common, of what both have.
-      const std::int64_t size =
-          row.state == State::shape ? std::min((*row.a.shape)[axis], (*row.b.shape)[axis]) : (*row.a.shape)[axis];
-      index_[axis] = static_cast<std::int64_t>(element % static_cast<std::uint64_t>(size));
-      element /= static_cast<std::uint64_t>(size);
-    }
+    const bool common = row.state == State::shape;  // with --common, what both have was compared
+    index_ = index_of(*row.statistics->first, common ? common_shape(*row.a.shape, *row.b.shape) : *row.a.shape);
   }
 
   bool all_;

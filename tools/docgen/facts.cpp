@@ -80,7 +80,8 @@ std::span<const Limit> limits() {
       {"problems_per_trial", std::to_string(limits::problems_per_trial), "the same of one trial"},
       {"searched_folders", std::to_string(limits::searched_folders),
        "folders that a search for trials visits; more are left out with a warning"},
-      {"searched_names", std::to_string(limits::searched_names), "names in these folders, likewise"},
+      {"searched_names", std::to_string(limits::searched_names),
+       "names in these folders; more are left out with a warning"},
       {"other_values", std::to_string(limits::other_values),
        "values of a log that are no tensors, such as hyperparameters; the rest is counted"},
       {"row_bytes", bytes(limits::row_bytes), "a row of a CSV or a line of JSON lines"},
@@ -123,8 +124,8 @@ std::string status_note() {
 }
 
 std::string status_order() {
-  return tool::comma_list(tool::exit_status_order,
-                          [](ExitStatus status) { return std::to_string(static_cast<int>(status)); });
+  return text::joined(tool::exit_status_order, ", ",
+                      [](ExitStatus status) { return std::to_string(static_cast<int>(status)); });
 }
 
 std::string tag_list() {

@@ -2,10 +2,13 @@
 #include "draw/bins.hpp"
 
 #include "cli/command_line.hpp"
+#include "cli/mapped.hpp"
 #include "cli/number_format.hpp"
 #include "cli/output_file.hpp"
 #include "cli/text.hpp"
 #include "text/number.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -76,26 +79,16 @@ template void write_array(OutputFile&, const std::vector<std::uint64_t>&, int);
 std::string bars(const std::vector<double>& edges, const std::vector<double>& counts, int precision, std::size_t width,
                  bool ascii) {
   std::string text;
-  std::vector<std::string> bounds;
-  std::size_t bound_width = 0;
-  for (const double edge : edges) {
-    bounds.push_back(number_text(edge, precision));
-    bound_width = std::max(bound_width, bounds.back().size());
-  }
+  const auto bounds = mapped(edges, [&](double edge) { return number_text(edge, precision); });
+  const auto numbers = mapped(counts, [&](double count) { return count_text(count, precision); });
+  const std::size_t bound_width = std::ranges::max(bounds, {}, std::ranges::size).size();
+  const std::size_t count_width = std::ranges::max(numbers, {}, std::ranges::size).size();
   const double most = *std::ranges::max_element(counts);
-  std::vector<std::string> numbers;
-  std::size_t count_width = 0;
-  for (const double count : counts) {
-    numbers.push_back(count_text(count, precision));
-    count_width = std::max(count_width, numbers.back().size());
-  }
   const std::size_t beside = 2 * bound_width + count_width + 9;
   const std::uint64_t room = std::min<std::size_t>(60, width > beside + 10 ? width - beside : 10);
   for (std::size_t bin = 0; bin < counts.size(); ++bin) {
-    const std::string& count = numbers[bin];
-    text += "  " + std::string(bound_width - bounds[bin].size(), ' ') + bounds[bin] + " .. " +
-            std::string(bound_width - bounds[bin + 1].size(), ' ') + bounds[bin + 1] + "  " +
-            std::string(count_width - count.size(), ' ') + count;
+    text += fmt::format("  {:>{}} .. {:>{}}  {:>{}}", bounds[bin], bound_width, bounds[bin + 1], bound_width,
+                        numbers[bin], count_width);
     if (counts[bin] != 0) {
       const double share = counts[bin] / most;
       // A bin that is not empty always shows.

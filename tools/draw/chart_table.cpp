@@ -121,16 +121,13 @@ ChartTable chart_table(const Chart& chart) {
 std::string table_text(const ChartTable& table, std::size_t most) {
   std::string text;
   for (std::size_t row = 0; row < table.rows.size() && row < most; ++row) {
-    text += text.empty() ? "" : " ";
-    bool first = true;
+    std::string sentence;
     for (std::size_t column = 0; column < table.header.size(); ++column) {
-      const std::string& cell = table.rows[row][column];
-      if (!cell.empty()) {
-        text += fmt::format("{}{} {}", first ? "" : ", ", table.header[column], cell);
-        first = false;
+      if (const std::string& cell = table.rows[row][column]; !cell.empty()) {
+        append_part(sentence, table.header[column] + " " + cell);
       }
     }
-    text += ".";
+    append_part(text, sentence + ".", " ");
   }
   if (table.rows.size() > most) {
     text += fmt::format(" And {} more.", table.rows.size() - most);

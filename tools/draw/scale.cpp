@@ -18,11 +18,10 @@ int exponent_of(double number) { return static_cast<int>(std::floor(std::log10(s
 
 // A multiple of 10^exponent: plain below a million, and exact where numbers are whole.
 std::string tick_label(double value, int exponent) {
-  constexpr double whole_below = 1e15;
   if (value == 0) {
     return "0";
   }
-  if (value == std::floor(value) && std::abs(value) < whole_below && (exponent >= 0 && std::abs(value) < 1e6)) {
+  if (value == std::floor(value) && exponent >= 0 && std::abs(value) < 1e6) {
     return std::to_string(static_cast<std::int64_t>(value));
   }
   const int magnitude = exponent_of(value);
@@ -98,13 +97,7 @@ std::vector<Tick> Scale::linear_ticks(std::size_t most) const {
   }
   int exponent = exponent_of(apart);
   const double power = std::pow(10, exponent);
-  double factor = 10;
-  for (const double one : {1.0, 2.0, 5.0}) {
-    if (one * power >= apart) {
-      factor = one;
-      break;
-    }
-  }
+  const double factor = power >= apart ? 1 : 2 * power >= apart ? 2 : 5 * power >= apart ? 5 : 10;
   double distance = factor * power;
   if (whole_ && distance < 1) {
     distance = 1;

@@ -2,7 +2,9 @@
 #include "follow/followed_trials.hpp"
 
 #include "cli/mapped.hpp"
+#include "cli/text.hpp"
 #include "operands/operands.hpp"
+#include "select/trial_times.hpp"
 
 #include <boost/filesystem/operations.hpp>
 
@@ -21,6 +23,42 @@ using Clock = std::chrono::steady_clock;
 
 /// The longest time between two ticks.
 constexpr std::chrono::milliseconds longest_pause{1000};
+/// How long a trial is held back by another one before a note says so.
+constexpr std::chrono::seconds quiet_hold{10};
+/// How long nothing was written to a log, whose end nothing marks, that holds back no other trial.
+constexpr std::chrono::minutes at_rest{10};
+
+/// What shows whether a snapshot may hold something new.
+using Extent = std::tuple<std::size_t, std::size_t, bool>;
+
+Extent extent_of(const Trial& trial) { return {trial.listed_steps().size(), trial.steps().size(), trial.ended()}; }
+
+/// A trial whose steps ticks wait for: the one that is visited, or one that it is compared with.
+struct Awaited {
+  const Trial* trial;
+  StepFollower follower;
+  Clock::time_point newest = {};  // when its last steps came, or its newest file was written
+  Extent extent = extent_of(*trial);
+  std::uint64_t superseded = superseded_values(*trial);
+  std::optional<GlobalStep> last = {};  // the last step that came
+  bool ended = false;                   // the job is over, and all of its steps came
+};
+
+std::vector<GlobalStep>::const_iterator first_after(const std::vector<GlobalStep>& steps,
+                                                    const std::optional<GlobalStep>& step) {
+  return std::ranges::upper_bound(steps, step, {}, [](GlobalStep one) { return std::optional(one); });
+}
+
+/// Whether steps may still come to a trial.
+bool may_go_on(const Awaited& other, Clock::time_point now) {
+  return !other.ended && (other.trial->layout().marks_steps || now - other.newest < at_rest);
+}
+
+/// `other has come to step 3`.
+std::string how_far(const Awaited& other) {
+  return other.trial->name() +
+         (other.last ? " has come to step " + std::to_string(other.last->value) : std::string(" has no step yet"));
+}
 
 }  // namespace
 
@@ -28,6 +66,7 @@ FollowedTrials::FollowedTrials(const FollowingOptions& following, const ReadingO
     : following_(following),
       reading_(reading),
       messages_(messages),
+      interruption_(following.reader),
       wait_(following.wait_options(interruption_.token())),
       stop_(following.request_stop(wait_)) {}
 
@@ -54,54 +93,78 @@ void FollowedTrials::visit(const std::vector<std::string>& operands, const StepR
   });
 }
 
-void FollowedTrials::in_ticks(Trial& trial, const std::string& name, const std::function<bool(const FollowTick&)>& tick,
+void FollowedTrials::in_ticks(Trial& trial, const std::string& name, const std::deque<Trial>& others,
+                              const std::function<bool(const FollowTick&)>& tick,
                               const std::function<void()>& give_up) {
-  StepFollower follower(trial, {.wait = wait_});
-  messages_.info(name + ": followed by " + follower.method());
-  // What shows whether a snapshot may hold something new.
-  const auto extent = [&] { return std::tuple(trial.listed_steps().size(), trial.steps().size(), trial.ended()); };
-  auto known = extent();
+  Awaited base = {&trial, StepFollower(trial, {.wait = wait_})};
+  std::vector<Awaited> compared;
+  {
+    const std::lock_guard lock(mutex_);  // all visits share the other trials
+    for (const Trial& other : others) {
+      const auto files = file_totals(other);
+      const std::chrono::seconds age(files ? age_of(*files) : 0);
+      compared.push_back({&other, StepFollower(other, {.wait = wait_}), Clock::now() - age});
+    }
+  }
+  messages_.info(name + ": followed by " + base.follower.method());
   Clock::time_point quiet_since = Clock::now();
   Clock::time_point begin_again = quiet_since;  // not before this
-  std::uint64_t superseded = superseded_values(trial);
-  std::optional<GlobalStep> told;  // the last step that a tick was told
-  std::optional<GlobalStep> came;  // the last one that came since
-  bool late = false;               // values came to steps that ticks were told, or superseded theirs
+  std::optional<Clock::time_point> held_since;
+  bool hold_noted = false;
+  std::optional<GlobalStep> given;  // ticks got the steps up to here
+  bool late = false;                // values came to steps that ticks got, or superseded theirs
+  const auto look = [&](Awaited& one) {
+    std::optional<FollowEvent> event;
+    while ((event = one.follower.poll()) && event->outcome == WaitOutcome::reached) {
+      report_missing_files(*one.trial, *event, messages_);
+      messages_.say_missing();
+      late = late || event->step <= given;
+      if (&one == &base || one.last < base.last) {  // what is ahead does not count as news
+        quiet_since = Clock::now();
+      }
+      one.last = std::max(one.last, std::optional(event->step));
+    }
+    one.ended = event.has_value();
+    const std::uint64_t before = std::exchange(one.superseded, superseded_values(*one.trial));
+    late = late || one.superseded != before;
+  };
   while (true) {
     // Taken first: once time is up, the follower accepts an end marker without another look, and must have the chance
     // to.
     const Clock::time_point now = Clock::now();
-    std::optional<FollowEvent> event;
-    while ((event = follower.poll()) && event->outcome == WaitOutcome::reached) {
-      report_missing_files(trial, *event, messages_);
-      messages_.say_missing();
-      came = std::max(came, std::optional(event->step));
-      late = late || event->step <= told;
-      quiet_since = Clock::now();
-    }
+    look(base);
     report_problems(trial, messages_);
-    const std::uint64_t before = std::exchange(superseded, superseded_values(trial));
-    late = late || superseded != before;
+    std::optional<GlobalStep> ready = base.last;
+    const Awaited* holds = nullptr;  // the trial that has come least far, if that holds steps back
+    {
+      const std::lock_guard lock(mutex_);
+      for (Awaited& other : compared) {
+        look(other);
+        const Extent before = std::exchange(other.extent, extent_of(*other.trial));
+        other.newest = before == other.extent ? other.newest : now;
+        if (may_go_on(other, now) && other.last < ready) {
+          ready = other.last;
+          holds = &other;
+        }
+      }
+    }
+    const Awaited& awaited = holds != nullptr && base.ended ? *holds : base;
     const bool idle = following_.idle && now - quiet_since >= *following_.idle;
     const bool time_up = idle || (wait_.deadline && now >= *wait_.deadline);
     FollowTick what;
-    what.ended = event.has_value();
+    what.ended = base.ended && holds == nullptr;
     what.again = late && (what.ended || time_up || now >= begin_again);
     if (what.again) {
       const std::vector<GlobalStep> steps = trial.steps();  // without those that were superseded
-      const auto after =
-          std::ranges::upper_bound(steps, std::max(told, came), {}, [](GlobalStep one) { return std::optional(one); });
-      told = what.last = after == steps.begin() ? std::nullopt : std::optional(after[-1]);
-    } else if (!late) {
-      what.last = came;
-      told = std::max(told, came);
-    }
-    if (what.again || !late) {
-      came.reset();
+      const auto after = first_after(steps, base.last);
+      base.last = after == steps.begin() ? std::nullopt : std::optional(after[-1]);
+      given = what.last = std::min(base.last, ready);
       late = false;
+    } else if (!late && ready > given) {
+      given = what.last = ready;
     }
-    const auto latest = extent();
-    what.new_data = std::exchange(known, latest) != latest;
+    const Extent latest = extent_of(trial);
+    what.new_data = std::exchange(base.extent, latest) != latest || base.ended;
     const Clock::time_point begun = Clock::now();
     if (tick(what)) {
       return;
@@ -113,15 +176,25 @@ void FollowedTrials::in_ticks(Trial& trial, const std::string& name, const std::
       return give_up();
     }
     if (time_up) {
-      report_time_up(name, idle, messages_);
+      report_time_up(&awaited == &base ? name : awaited.trial->name(), idle, messages_);
+      const std::vector<GlobalStep> steps = trial.steps();
+      if (const auto rest = first_after(steps, ready); holds != nullptr && rest != steps.end()) {
+        messages_.warning(name + ": not evaluated: " + counted(static_cast<std::size_t>(steps.end() - rest), "step") +
+                          " from step " + std::to_string(rest->value) + " on; " + how_far(*holds));
+      }
       return give_up();
+    }
+    held_since = holds == nullptr ? std::nullopt : std::optional(held_since.value_or(now));
+    if (holds != nullptr && !hold_noted && (base.ended || now - *held_since >= quiet_hold)) {
+      hold_noted = true;
+      messages_.note(name + ": waits for the other trial: " + how_far(*holds));
     }
     WaitOptions wait = wait_;
     wait.deadline = std::min(Clock::now() + longest_pause, wait_.deadline.value_or(Clock::time_point::max()));
     if (following_.idle) {
       wait.deadline = std::min(*wait.deadline, quiet_since + *following_.idle);
     }
-    trial.wait_until([&] { return extent() != known; }, wait);
+    awaited.trial->wait_until([&] { return extent_of(*awaited.trial) != awaited.extent; }, wait);
   }
 }
 

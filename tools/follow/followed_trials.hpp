@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -26,8 +27,9 @@ struct FollowTick {
   /// Values came to steps of earlier ticks, or some of these no longer count: everything must be evaluated again, up to
   /// `last`. It is set so late that evaluating takes at most a tenth of the time. Until then `last` is empty.
   bool again = false;
-  bool ended = false;     ///< The job is over, and all of its steps have come.
-  bool new_data = false;  ///< The trial may hold something new, complete or not.
+  bool ended = false;  ///< The job is over, and all of its steps have come to ticks.
+  /// The trial may hold something new, complete or not, or its job is over: time that passes is no stall.
+  bool new_data = false;
 };
 
 /// The trials of a command with --follow: each is opened once it exists and visited in a thread of its own, until a
@@ -49,8 +51,10 @@ class FollowedTrials {
   /// Goes through a trial that is visited: calls `tick` when something may be new, and at least once a second, so that
   /// time passes for rules. Ends when `tick` returns true. A signal, --timeout or --idle ends it too: then calls
   /// `give_up`, after the last two were reported with their status.
-  void in_ticks(Trial& trial, const std::string& name, const std::function<bool(const FollowTick&)>& tick,
-                const std::function<void()>& give_up);
+  /// @param others Trials that it is compared with. While the job of one of them is running, ticks get no step after
+  /// the last one of that trial; if time is up before, a warning names the rest.
+  void in_ticks(Trial& trial, const std::string& name, const std::deque<Trial>& others,
+                const std::function<bool(const FollowTick&)>& tick, const std::function<void()>& give_up);
 
   /// How long, and until when, a visit waits.
   [[nodiscard]] const WaitOptions& wait() const noexcept { return wait_; }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "follow/following.hpp"
 
-#include "cli/interruption.hpp"
 #include "cli/number_format.hpp"
 #include "cli/text.hpp"
 #include "follow/followed_steps.hpp"
@@ -66,6 +65,11 @@ void report_end(Trial& trial, WaitOutcome how, bool any, const FollowedSteps& st
         report_no_step(trial, messages);
         return;
       }
+      for (const Mode mode : selection.modes) {
+        if (mode != Mode::global && !contains(trial.modes(), mode)) {
+          say_no_step_in(mode, trial, {.options = selection}, messages);
+        }
+      }
       steps.report_missing(true, messages);
       report_never_seen(trial, selection, messages);
       return;
@@ -80,13 +84,7 @@ void report_end(Trial& trial, WaitOutcome how, bool any, const FollowedSteps& st
 /// superseded keeps its number.
 bool was_read_again(const Trial& trial, const FollowEvent& event) {
   const auto finds = [&](bool superseded) {
-    bool any = false;
-    trial.for_each_entry({.steps = {{event.step}}, .superseded = superseded, .arrivals = event.arrivals},
-                         [&any](const TensorEntry& /*entry*/) {
-                           any = true;
-                           return false;
-                         });
-    return any;
+    return any_entry(trial, {.steps = {{event.step}}, .superseded = superseded, .arrivals = event.arrivals});
   };
   return !finds(false) && !finds(true);
 }
@@ -94,13 +92,8 @@ bool was_read_again(const Trial& trial, const FollowEvent& event) {
 /// Whether anything that is selected has arrived since its step was last shown.
 bool has_news(const Trial& trial, const Selection& selection, const FollowSetup& setup) {
   const EntryFilter& counts = setup.needs.counts;
-  bool any = false;
-  trial.for_each_entry(counts ? entry_query(setup.selection, selection) : query_for(selection, setup.selection),
-                       [&](const TensorEntry& entry) {
-                         any = !counts || counts(entry);
-                         return !any;
-                       });
-  return any;
+  return any_entry(trial, counts ? entry_query(setup.selection, selection) : query_for(selection, setup.selection),
+                   counts);
 }
 
 /// Follows one trial. `visit` is called under the lock of all trials, as `visited` is set.
@@ -272,6 +265,9 @@ FollowingOptions FollowingOptions::from(const CommandLine& line) {
 
 FollowingOptions FollowingOptions::from_redrawn(const CommandLine& line) {
   FollowingOptions options;
+  if (line.has("quiet") || line.value("output").value_or("-") != "-") {
+    options.reader = Interruption::Reader::ignored;
+  }
   options.follow = line.has("follow");
   if (line.definition().find("follow") != nullptr && !options.follow) {
     for (const std::string_view name : {"timeout", "idle", "interval"}) {

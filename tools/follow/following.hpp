@@ -3,6 +3,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/diagnostics.hpp"
+#include "cli/interruption.hpp"
 #include "operands/reading_options.hpp"
 #include "select/select.hpp"
 
@@ -27,6 +28,8 @@ struct FollowingOptions {
   std::optional<std::chrono::nanoseconds> timeout;
   std::optional<std::chrono::nanoseconds> idle;
   std::optional<std::chrono::milliseconds> interval;
+  /// Ignored if nothing goes to standard output: with -q, or with -o FILE.
+  Interruption::Reader reader = Interruption::Reader::needed;
 
   /// All four.
   static std::span<const OptionSpec> table() noexcept;

@@ -111,6 +111,8 @@ LsOptions LsOptions::from(const CommandLine& line) {
     options.tree_depth = static_cast<std::size_t>(*depth);
   }
   options.reading = ReadingOptions::from(line);
+  refuse_if(options.reading.superseded == Superseded::only && options.view == &check_view,
+            "--superseded does not go with --check, which takes trials whole");
   options.following = FollowingOptions::from(line);
   refuse_if(options.following.follow && options.view->option != "steps", "--follow goes with --steps only");
   refuse_if(options.following.follow && options.selection.incomplete,

@@ -32,6 +32,7 @@ void insert_sorted(std::vector<T>& items, const U& item) {
 }
 
 }  // namespace
+
 std::vector<std::string> saved_names(Trial& trial, const Selection& selection, const SelectionOptions& options,
                                      Diagnostics& messages) {
   std::vector<std::string> names = selection.every_tensor ? trial.tensor_names() : selection.tensors;
@@ -111,8 +112,7 @@ namespace {
 /// row.
 class Rows {
  public:
-  /// `facts`: by name, in byte order.
-  explicit Rows(std::vector<TensorFacts>& facts) : facts_(facts) {}
+  explicit Rows(const std::vector<TensorFacts>& facts) : facts_(facts) {}
 
   /// Its place; nullopt if there is none.
   std::optional<std::size_t> find(std::string_view tensor) {
@@ -135,6 +135,18 @@ class Rows {
   std::size_t at_ = 0;
 };
 
+/// Calls `visit(row, entry)` for the entries that have a row. `facts`: by name, in byte order.
+template <class Visit>
+void for_each_row(const Trial& trial, const EntryQuery& query, const std::vector<TensorFacts>& facts, Visit&& visit) {
+  Rows rows(facts);
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    if (const std::optional<std::size_t> row = rows.find(entry.tensor)) {
+      visit(*row, entry);
+    }
+    return true;
+  });
+}
+
 /// Adds up the entries of each of these tensors. Entries come by step, then worker. `locate`: finds `value` too.
 std::vector<TensorFacts> added_up(const Trial& trial, const EntryQuery& query, bool locate) {
   struct Seen {
@@ -147,14 +159,9 @@ std::vector<TensorFacts> added_up(const Trial& trial, const EntryQuery& query, b
   for (std::size_t i = 0; i < facts.size(); ++i) {
     facts[i].summary.tensor = query.tensors[i];
   }
-  Rows rows(facts);
-  trial.for_each_entry(query, [&](const TensorEntry& entry) {
-    const std::optional<std::size_t> row = rows.find(entry.tensor);
-    if (!row) {
-      return true;
-    }
-    Seen& seen = all_seen[*row];
-    TensorFacts& of = facts[*row];
+  for_each_row(trial, query, facts, [&](std::size_t row, const TensorEntry& entry) {
+    Seen& seen = all_seen[row];
+    TensorFacts& of = facts[row];
     TensorSummary& summary = of.summary;
     if (summary.steps == 0 || summary.last_step != entry.step) {
       summary.first_step = summary.steps == 0 ? entry.step : summary.first_step;
@@ -175,7 +182,6 @@ std::vector<TensorFacts> added_up(const Trial& trial, const EntryQuery& query, b
       of.value = entry.value;
       seen.located = entry.step;
     }
-    return true;
   });
   for (std::size_t i = 0; i < facts.size(); ++i) {
     std::vector<std::string>& saved = facts[i].summary.saved;
@@ -202,13 +208,10 @@ void for_each_at(const Trial& trial, std::vector<TensorFacts>& facts, GlobalStep
   }
   detail::sort_each_once(*query.steps);
   query.include_incomplete = true;
-  Rows rows(facts);
-  trial.for_each_entry(query, [&](const TensorEntry& entry) {
-    const std::optional<std::size_t> row = rows.find(entry.tensor);
-    if (row && entry.step == facts[*row].summary.*step) {
-      visit(facts[*row], entry);
+  for_each_row(trial, query, facts, [&](std::size_t row, const TensorEntry& entry) {
+    if (entry.step == facts[row].summary.*step) {
+      visit(facts[row], entry);
     }
-    return true;
   });
 }
 
@@ -256,27 +259,21 @@ void find_variants(const Trial& trial, const EntryQuery& query, std::vector<Tens
     std::optional<Shape> shape;  // saved by itself
   };
   std::vector<Seen> seen(facts.size());
-  Rows rows(facts);
-  trial.for_each_entry(query, [&](const TensorEntry& entry) {
-    const std::optional<std::size_t> row = rows.find(entry.tensor);
-    if (!row) {
-      return true;
-    }
-    Seen& of_tensor = seen[*row];
-    TensorFacts& tensor = facts[*row];
+  for_each_row(trial, query, facts, [&](std::size_t row, const TensorEntry& entry) {
+    Seen& of_tensor = seen[row];
+    TensorFacts& tensor = facts[row];
     if (entry.shape) {
       tensor.shape_varies = tensor.shape_varies || (of_tensor.shape && *of_tensor.shape != *entry.shape);
       of_tensor.shape = entry.shape;
     }
     if (!entry.value || of_tensor.records.size() == most_records) {
-      return true;
+      return;
     }
     RecordKind kind{entry.worker, entry.value->length, entry.value->type};
     if (std::find(of_tensor.records.rbegin(), of_tensor.records.rend(), kind) == of_tensor.records.rend()) {
       of_tensor.records.push_back(std::move(kind));
       tensor.others.push_back(*entry.value);
     }
-    return true;
   });
 }
 

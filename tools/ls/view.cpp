@@ -14,6 +14,14 @@ std::span<const ViewSpec* const> views() noexcept {
   return table;
 }
 
+bool ViewSpec::show(Trial& trial, Showing& to) const {
+  if (show_trial != nullptr) {
+    return show_trial(trial, to);
+  }
+  const Selection selection = select(trial, to.options.selection, {.lists = false}, to.messages);
+  return !selection.empty() && show_selected(trial, selection, to);
+}
+
 std::vector<ColumnTable> column_tables() {
   LsOptions options;
   options.output.format = "tsv";

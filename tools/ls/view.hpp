@@ -34,9 +34,14 @@ struct ViewSpec {
   StepRange (*range)(const LsOptions& options) = selected_range;
   /// Prints the rows of one trial. Returns whether there were any: if no operand has any, the status is 1. Several
   /// trials are shown at the same time.
-  bool (*show)(Trial& trial, Showing& to) = nullptr;
-  /// In place of `show`, for an operand that need not be a trial; one after another.
+  bool (*show_trial)(Trial& trial, Showing& to) = nullptr;
+  /// In place of `show_trial`: prints the rows of what is selected, if that is anything.
+  bool (*show_selected)(Trial& trial, const Selection& selection, Showing& to) = nullptr;
+  /// In place of both, for an operand that need not be a trial; one after another.
   bool (*show_operand)(const std::string& operand, Showing& to) = nullptr;
+
+  /// Calls `show_trial` or `show_selected`.
+  bool show(Trial& trial, Showing& to) const;
 };
 
 /// All views. A new one is a `ViewSpec` in a file, two lines here and an option in `LsOptions::table`.

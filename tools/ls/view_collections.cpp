@@ -92,12 +92,12 @@ bool show_hparams(Trial& trial, Showing& to) {
 }  // namespace
 
 constinit const ViewSpec collections_view = {
-    .option = "collections", .columns = collection_columns, .show = show_collections};
+    .option = "collections", .columns = collection_columns, .show_trial = show_collections};
 
 constinit const ViewSpec hparams_view = {.option = "hparams",
                                          .selects = false,
                                          .columns = hparam_columns,
                                          .range = [](const LsOptions&) { return StepRange(); },
-                                         .show = show_hparams};
+                                         .show_trial = show_hparams};
 
 }  // namespace smd::tool::ls

@@ -113,6 +113,7 @@ bool show_locations(Trial& trial, Showing& to) {
 
 }  // namespace
 
-constinit const ViewSpec locations_view = {.option = "locations", .columns = location_columns, .show = show_locations};
+constinit const ViewSpec locations_view = {
+    .option = "locations", .columns = location_columns, .show_trial = show_locations};
 
 }  // namespace smd::tool::ls

@@ -108,6 +108,6 @@ constinit const ViewSpec names_view = {
     .columns = name_columns,
     .range =
         [](const LsOptions& options) { return only_asks(options) ? StepRange{.newest = 1} : selected_range(options); },
-    .show = show_names};
+    .show_trial = show_names};
 
 }  // namespace smd::tool::ls

@@ -9,7 +9,9 @@
 namespace smd::tool::ls {
 namespace {
 
-std::vector<Column> check_columns(const LsOptions&) { return {{"file"}, {"offset", Align::right}, {"problem"}}; }
+std::vector<Column> check_columns(const LsOptions&) {
+  return {{"file"}, {"offset", Align::right}, {.name = "problem", .prose = true}};
+}
 
 std::string report_text(const CheckReport& report) {
   if (!report.layout.has_checksums) {

@@ -46,11 +46,7 @@ void print(const Trial& trial, const std::vector<StepInfo>& infos, const Selecti
   }
 }
 
-bool show_steps(Trial& trial, Showing& to) {
-  const Selection selection = select(trial, to.options.selection, {.lists = false}, to.messages);
-  if (selection.empty()) {
-    return false;
-  }
+bool show_steps(Trial& trial, const Selection& selection, Showing& to) {
   std::vector<StepInfo> steps = saved_steps(trial, selection, to.options.selection);
   const bool found = !steps.empty();
   if (!to.options.output.quiet) {
@@ -66,22 +62,11 @@ std::vector<Column> mode_columns(const LsOptions&) {
 
 /// Whether one of the workers that the row counts claims the mode.
 bool claims(const Trial& trial, const StepInfo& info, Mode mode) {
-  bool any = false;
-  if (trial.mode_step(info.step, mode)) {
-    trial.for_each_entry({.steps = {{info.step}}, .mode = mode, .workers = info.workers, .include_incomplete = true},
-                         [&](const TensorEntry&) {
-                           any = true;
-                           return false;
-                         });
-  }
-  return any;
+  return trial.mode_step(info.step, mode) &&
+         any_entry(trial, {.steps = {{info.step}}, .mode = mode, .workers = info.workers, .include_incomplete = true});
 }
 
-bool show_modes(Trial& trial, Showing& to) {
-  const Selection selection = select(trial, to.options.selection, {.lists = false}, to.messages);
-  if (selection.empty()) {
-    return false;
-  }
+bool show_modes(Trial& trial, const Selection& selection, Showing& to) {
   struct Count {
     std::size_t steps = 0;
     GlobalStep first;
@@ -206,9 +191,10 @@ bool follow_steps(const std::vector<std::string>& operands, Showing& to) {
   });
 }
 
-constinit const ViewSpec steps_view = {.option = "steps", .details = true, .columns = step_columns, .show = show_steps};
+constinit const ViewSpec steps_view = {
+    .option = "steps", .details = true, .columns = step_columns, .show_selected = show_steps};
 
-constinit const ViewSpec modes_view = {.option = "modes", .columns = mode_columns, .show = show_modes};
-constinit const ViewSpec workers_view = {.option = "workers", .columns = worker_columns, .show = show_workers};
+constinit const ViewSpec modes_view = {.option = "modes", .columns = mode_columns, .show_selected = show_modes};
+constinit const ViewSpec workers_view = {.option = "workers", .columns = worker_columns, .show_trial = show_workers};
 
 }  // namespace smd::tool::ls

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cli/mapped.hpp"
+#include "follow/followed_trials.hpp"
 #include "select/select.hpp"
 #include "select/trial_times.hpp"
 #include "view.hpp"
@@ -82,10 +83,6 @@ Cell bytes_cell(Summary& of) {
                                      : sum_of(of.trial.summaries(), &TensorSummary::bytes);
 }
 
-Cell superseded_cell(Summary& of) {
-  return sum_of(of.trial.superseded(), [](const auto& one) { return one.second; });
-}
-
 Cell parameters_cell(Summary& of) {
   std::set<std::string> types;
   return parameters_of(of, types);
@@ -115,7 +112,7 @@ constexpr Key keys[] = {
     {"last_step", Align::right, [](Summary& of) { return of.steps.empty() ? Cell() : Cell(of.steps.back().value); }},
     {"last_complete_step", Align::right, [](Summary& of) { return Cell(of.trial.last_complete_step()); }},
     {"bytes", Align::right, bytes_cell},
-    {"superseded", Align::right, superseded_cell},
+    {"superseded", Align::right, [](Summary& of) { return Cell(superseded_values(of.trial)); }},
     {"hparams", Align::right, [](Summary& of) { return Cell(std::uint64_t{of.trial.hyperparameters().records}); }},
     {"parameters", Align::right, parameters_cell},
     {"dtypes", Align::left, dtypes_cell},
@@ -188,7 +185,10 @@ const std::vector<std::string_view>& summary_keys() {
   return names;
 }
 
-constinit const ViewSpec summary_view = {
-    .option = "summary", .selects = false, .columns = summary_columns, .range = summary_range, .show = show_summary};
+constinit const ViewSpec summary_view = {.option = "summary",
+                                         .selects = false,
+                                         .columns = summary_columns,
+                                         .range = summary_range,
+                                         .show_trial = show_summary};
 
 }  // namespace smd::tool::ls

@@ -207,12 +207,8 @@ void print_tree(std::vector<TensorFacts>& facts, const LsOptions& options, RowWr
   });
 }
 
-bool show_tree(Trial& trial, Showing& to) {
+bool show_tree(Trial& trial, const Selection& selection, Showing& to) {
   const LsOptions& options = to.options;
-  const Selection selection = select(trial, options.selection, {.lists = false}, to.messages);
-  if (selection.empty()) {
-    return false;
-  }
   const std::vector<std::string> names = saved_names(trial, selection, options.selection, to.messages);
   if (options.output.quiet) {
     return !names.empty();
@@ -230,6 +226,6 @@ bool show_tree(Trial& trial, Showing& to) {
 
 }  // namespace
 
-constinit const ViewSpec tree_view = {.option = "tree", .columns = tree_columns, .show = show_tree};
+constinit const ViewSpec tree_view = {.option = "tree", .columns = tree_columns, .show_selected = show_tree};
 
 }  // namespace smd::tool::ls

@@ -5,7 +5,9 @@
 #include "cli/option_hints.hpp"
 #include "cli/output_file.hpp"
 #include "cli/text.hpp"
+#include "text/descriptor.hpp"
 #include "text/limits.hpp"
+#include "text/system_problem.hpp"
 
 #include <smd/error.hpp>
 #include <smd/find.hpp>
@@ -27,7 +29,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <system_error>
 
 namespace smd::tool {
 
@@ -316,12 +317,9 @@ std::optional<std::size_t> OperandSource::total() const noexcept {
 
 void OperandSource::read_list() {
   std::array<char, 16384> block;
-  ssize_t got = -1;
-  do {
-    got = read(STDIN_FILENO, block.data(), block.size());
-  } while (got < 0 && errno == EINTR);
+  const ssize_t got = detail::uninterrupted([&] { return read(STDIN_FILENO, block.data(), block.size()); });
   if (got < 0) {
-    throw ReadError({ProblemKind::io, {}, {}, "standard input: " + std::generic_category().message(errno)});
+    throw ReadError(detail::system_problem(errno, "standard input"));
   }
   const auto end_item = [this] {
     if (unfinished_ > 0) {

@@ -97,4 +97,9 @@ std::pair<std::size_t, std::size_t> Shard::range(std::size_t things) const noexc
   return {start(index - 1), start(index)};
 }
 
+std::string parts_text(const std::vector<std::uint64_t>& parts, std::uint64_t count) {
+  const std::string numbers = text::listed(parts, 5, [](std::uint64_t part) { return std::to_string(part); });
+  return (parts.size() == 1 ? "part " : "parts ") + numbers + " of " + std::to_string(count);
+}
+
 }  // namespace smd::tool

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace smd::tool {
 
@@ -28,5 +29,8 @@ struct Shard {
 
   bool operator==(const Shard&) const = default;
 };
+
+/// `part 2 of 4`, `parts 2, 3 of 4`: the first five.
+[[nodiscard]] std::string parts_text(const std::vector<std::uint64_t>& parts, std::uint64_t count);
 
 }  // namespace smd::tool

@@ -265,16 +265,13 @@ void HistView::print(const Counted& row, const std::string& trial) {
   const RowFacts& facts = row.facts;
   const By by = options_.by;
   const std::string step = by.step ? " step " + std::to_string(facts.step.value) : std::string();
-  const std::string name = (by.tensor ? single_quoted(facts.tensor) : "pooled values") + step + ": ";
+  const std::string name = (by.tensor ? single_quoted(facts.tensor) : "pooled values") + step;
   const Histogram& counted = row.histogram ? *row.histogram : empty_;
-  const std::uint64_t outside = counted.below() + counted.above();
   if (row.estimated && row.estimated->outside != 0) {
-    messages_.note(name + number_text(row.estimated->outside, 6) + " elements of saved histograms are in no bin");
+    messages_.note(name + ": " + number_text(row.estimated->outside, 6) +
+                   " elements of saved histograms are in no bin");
   }
-  if (counted.nan() + outside != 0) {
-    messages_.note(name + std::to_string(counted.nan()) + " NaN and " + std::to_string(outside) +
-                   " elements outside the bounds are in no bin");
-  }
+  note_uncounted(name, counted, messages_);
   std::vector<double> counts(counted.counts().begin(), counted.counts().end());
   if (row.estimated) {
     std::ranges::transform(counts, row.estimated->counts, counts.begin(), std::plus<>());

@@ -7,6 +7,7 @@
 #include "result_view.hpp"
 #include "statistic.hpp"
 #include "text/json.hpp"
+#include "text/number.hpp"
 #include "unavailable.hpp"
 
 #include <fmt/ranges.h>
@@ -25,7 +26,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Statistic statistic_of(const Json& value) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   if (value.is_null()) {
     return {};
   }
@@ -41,11 +41,8 @@ Statistic statistic_of(const Json& value) {
   if (value.is_number_float()) {
     return Statistic(value.get<double>());
   }
-  if (value == "NaN") {
-    return Statistic(std::numeric_limits<double>::quiet_NaN());
-  }
-  if (value == "Infinity" || value == "-Infinity") {
-    return Statistic(value == "Infinity" ? infinity : -infinity);
+  if (const auto number = value.is_string() ? text::non_finite_of(value.get<std::string>()) : std::nullopt) {
+    return Statistic(*number);
   }
   if (value.is_array() && value.size() == 2 && !value[0].is_array() && !value[1].is_array()) {
     return Statistic(std::complex<double>(statistic_of(value[0]).number(), statistic_of(value[1]).number()));
@@ -142,11 +139,7 @@ class Merger {
       return;
     }
     ++files_;
-    std::string line;
-    while (file->next(line)) {
-      if (line.empty()) {
-        continue;
-      }
+    file->for_each(messages_, [&](const std::string& line) {
       const auto wrong = [&](std::string_view why) {
         return UsageError(fmt::format("{}: line {}: {}", path, file->number(), why));
       };
@@ -157,10 +150,7 @@ class Merger {
       } catch (const Json::exception&) {
         throw wrong("not a JSON object of a shard");
       }
-    }
-    if (file->failed()) {
-      messages_.fail("ReadError", single_quoted(path) + ": reading failed", ExitStatus::unreadable);
-    }
+    });
   }
 
   bool show(OutputFile& out) {
@@ -262,9 +252,8 @@ class Merger {
       if (missing.empty()) {
         continue;
       }
-      const std::string numbers = text::listed(missing, 5, [](std::uint64_t part) { return std::to_string(part); });
-      messages_.warning(fmt::format("{}: no row of part{} {} of {}: statistics are of the others",
-                                    single_quoted(trial.name), missing.size() > 1 ? "s" : "", numbers, trial.count));
+      messages_.warning(fmt::format("{}: no row of {}: statistics are of the others", single_quoted(trial.name),
+                                    parts_text(missing, trial.count)));
       if (options_.strict) {
         messages_.raise(ExitStatus::no);
       }

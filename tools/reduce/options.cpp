@@ -6,6 +6,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
 namespace smd::tool::reduce {
@@ -16,6 +17,7 @@ constexpr std::array<std::string_view, 3> sources = {"auto", "saved", "computed"
 constexpr std::array<std::string_view, 2> nan_policies = {"propagate", "omit"};
 
 constexpr std::array<std::string_view, 3> view_flags = {"hist", "pivot", "spark"};  // in the order of ReduceViewKind
+constexpr std::array<std::string_view, 5> of_statistics = {"reduce", "abs", "source", "ddof", "nan"};
 constexpr std::array<std::string_view, 4> by_row_words = {"tensor", "step", "worker", "row"};
 
 constexpr OptionSpec by_row_option = [] {
@@ -128,7 +130,9 @@ void check(const ReduceCommandOptions& options, const CommandLine& line) {
   const bool spark = options.view == ReduceViewKind::spark;
   const bool in_parts = options.shard || options.merge;
   refuse_if(line.has("bins") && !hist, "--bins needs --hist");
-  refuse_if(hist && options.reductions_given, "--hist counts values: it takes no -r");
+  const auto given = [&line](std::string_view name) { return line.has(name); };
+  refuse_if(hist && std::ranges::any_of(of_statistics, given),
+            "--hist counts values: it takes no -r, --abs, --source, --ddof or --nan");
   refuse_if(hist && in_parts, "--hist cannot be made in parts: give bounds with --bins and add up the counts");
   refuse_if(options.slice && (options.source == SourceChoice::saved || options.asks_for_saved()),
             "--slice: saved statistics are of whole values");
@@ -158,8 +162,11 @@ void check(const ReduceCommandOptions& options, const CommandLine& line) {
   }
   refuse_if(spark && options.output.format_given && options.output.format != "table" && !options.svg(),
             "--spark draws a picture: -f " + options.output.format + " cannot hold it");
-  refuse_if(options.reading.superseded == Superseded::included && (options.by_given || in_parts || hist || pivot),
-            "--with-superseded prints a row for each value: not with --by, --hist, --pivot, --shard, --merge");
+  refuse_if(
+      options.reading.superseded == Superseded::included &&
+          (options.by_given || options.across || in_parts || options.view != ReduceViewKind::rows || options.svg()),
+      "--with-superseded prints a row for each value: not with --by, --across, --hist, --pivot, --spark, --shard, "
+      "--merge or -f svg");
   refuse_if(options.shard && options.output.limit, "--shard makes parts to be merged whole: give --limit with --merge");
   refuse_if(options.merge && options.shard, "--shard makes parts and --merge takes them: one at a time");
   if (options.merge) {

@@ -2,7 +2,6 @@
 // Views over the steps of a series: --smooth; --spark and -f svg; --pivot.
 #include "cli/exit_status.hpp"
 #include "cli/mapped.hpp"
-#include "cli/text.hpp"
 #include "columns.hpp"
 #include "result_view.hpp"
 #include "rows/curves.hpp"
@@ -150,14 +149,21 @@ class PivotView : public ResultView {
 
   void finish() override {
     std::vector<Column> columns = group_columns(by_);
-    leave_out(columns);
     if (context_.options.across) {
       columns.insert(columns.begin(), Column{.name = "trials", .align = Align::right, .for_trial = true});
     }
-    for (const std::string& name : tensors_) {
-      Column& column = columns.emplace_back(Column{name, Align::right});
-      const std::vector<std::string>& named = context_.options.selection.names;
-      column.asked = contains(named, name);
+    // Two columns of one name would hide the step. JSON always has the trial's column.
+    std::set<std::string> taken = {"trial", std::string(written_column.name)};
+    for (const Column& column : columns) {
+      taken.emplace(column.name);
+    }
+    for (const std::string& tensor : tensors_) {
+      std::string name = tensor;
+      while (taken.contains(name)) {
+        name.insert(0, "scalar.");
+      }
+      const bool asked = contains(context_.options.selection.names, tensor);
+      columns.push_back({.name = *taken.insert(name).first, .align = Align::right, .asked = asked});
     }
     columns.push_back(written_column);
     RowWriter rows(context_.out, context_.options.output, columns, context_.several_trials, context_.messages);
@@ -189,23 +195,6 @@ class PivotView : public ResultView {
     RowFacts facts;
     std::map<std::string, Statistic, std::less<>> statistics;
   };
-
-  // Two columns of one name would hide the step. JSON always has the trial's column.
-  void leave_out(const std::vector<Column>& columns) {
-    std::vector<std::string> left_out;
-    std::erase_if(tensors_, [&](const std::string& tensor) {
-      const bool taken = tensor == "trial" || tensor == written_column.name ||
-                         std::ranges::any_of(columns, [&](const Column& one) { return one.name == tensor; });
-      if (taken) {
-        left_out.push_back(tensor);
-      }
-      return taken;
-    });
-    if (!left_out.empty()) {
-      context_.messages.warning("--pivot: columns have that name already, left out: " + quoted_list(left_out) +
-                                "; -n " + left_out.front() + " without --pivot shows it");
-    }
-  }
 
   ResultContext context_;
   By by_;

@@ -37,7 +37,8 @@ void write_once(const ExaminationContext& context) {
   bool any = false;
   bool stopped = false;
   for_each_operand(options.operands, options.null_separated, context.messages, [&](const std::string& operand) {
-    const Interruption interruption;  // not around the loop: while operands are read, a signal ends at once
+    // Not around the loop: while operands are read, a signal ends at once.
+    const Interruption interruption(options.following.reader);
     context.others.allow(operand);
     std::optional<TrialReport> report;
     with_trial(operand, options.reading.trial_options(), context.messages,

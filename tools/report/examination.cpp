@@ -201,7 +201,7 @@ TrialReport examine(const ExaminationContext& context, Trial& trial, const std::
 void examine_live(const ExaminationContext& context, const std::vector<std::string>& operands, const WritePage& write) {
   const FollowingOptions& following = context.options.following;
   FollowedTrials trials(following, context.options.reading, context.messages);
-  context.others.end_requests_by(
+  context.others.follow_by(
       [&](TrialOptions& options, const std::string& path) { following.end_requests(options, path, trials.wait()); });
   // What is known of all trials. All that follows is used under the lock of the trials.
   std::vector<TrialReport> reports = mapped(
@@ -227,6 +227,12 @@ void examine_live(const ExaminationContext& context, const std::vector<std::stri
       options.wait = trials.wait();
       choose_steps(options, context.options.selection, trial, context.messages);
       examination.emplace(context, trial, operands[i], options);
+    }
+    if (!check_modes(trial, context.options.selection.modes, context.messages)) {
+      const std::lock_guard lock(trials.mutex());
+      examination->evaluator().finish(false);
+      put(i, examination->report(true), true);
+      return;
     }
     // Evaluates what is new, and writes the page. Returns whether following the trial is over.
     const auto show = [&](const FollowTick& what) {
@@ -255,12 +261,14 @@ void examine_live(const ExaminationContext& context, const std::vector<std::stri
         changed = false;
       }
       if (over) {
-        (void)check_worker(trial, context.options.selection, context.messages);
+        if (!check_choice(context.options.selection, trial, context.messages)) {
+          options.steps.emplace();  // it was reported that there are none
+        }
         say_what_is_missing(context, trial, options);
       }
       return over;
     };
-    trials.in_ticks(trial, operands[i], show, [&] {
+    trials.in_ticks(trial, operands[i], context.others.all(), show, [&] {
       const std::lock_guard lock(trials.mutex());
       finish_early(examination->evaluator());
       put(i, examination->report(true), true);

@@ -9,6 +9,7 @@
 #include "draw/palette.hpp"
 #include "draw/svg.hpp"
 #include "html.hpp"
+#include "rows/curves.hpp"
 #include "text/number.hpp"
 
 #include <fmt/format.h>
@@ -190,13 +191,9 @@ std::vector<NamedCurve> curves_of(std::span<const TrialReport> trials, const std
 }
 
 CurveSet curve_set(std::span<const TrialReport> trials, const std::vector<NamedCurve>& curves, std::size_t all) {
-  std::set<std::size_t> of_trials;
-  std::set<std::string_view> tensors;
-  std::set<Mode> modes;
+  CurveNames names;
   for (const NamedCurve& curve : curves) {
-    of_trials.insert(curve.trial);
-    tensors.insert(curve.tensor);
-    modes.insert(curve.mode);
+    names.add(curve.trial, curve.tensor, curve.mode);
   }
   const auto validation =
       std::ranges::count_if(curves, [&](const NamedCurve& curve) { return is_validation(trials[curve.trial], curve); });
@@ -206,14 +203,7 @@ CurveSet curve_set(std::span<const TrialReport> trials, const std::vector<NamedC
   const std::size_t columns = columns_for(std::max(curves.size(), all));
   for (const NamedCurve& curve : curves) {
     const TrialReport& trial = trials[curve.trial];
-    std::string name;
-    append_part(name, of_trials.size() > 1 ? std::string_view(trial.label) : std::string_view());
-    append_part(name, tensors.size() > 1 ? std::string_view(curve.tensor) : std::string_view());
-    append_part(name, modes.size() > 1 ? mode_text(curve.mode) : std::string_view());
-    if (name.empty()) {
-      name = curve.tensor;
-    }
-    ChartCurve drawn = curve.curve->chart_curve(std::move(name), columns);
+    ChartCurve drawn = curve.curve->chart_curve(names.name_of(trial.label, curve.tensor, curve.mode), columns);
     const std::size_t color =
         trials.size() > 1 ? curve.trial
                           : hues_of.try_emplace({curve.trial, colored_as(trial, curve)}, hues_of.size()).first->second;
@@ -238,9 +228,8 @@ std::vector<std::string> tensors_of(std::span<const TrialReport> trials,
 }
 
 ChartAxis step_axis(std::span<const TrialReport> trials) {
-  const bool several =
-      std::ranges::any_of(trials, [](const TrialReport& trial) { return trial.facts.modes.size() > 1; });
-  return {.name = several ? "step (of all modes)" : "step", .whole = true};
+  return tool::step_axis(
+      std::ranges::any_of(trials, [](const TrialReport& trial) { return trial.facts.modes.size() > 1; }));
 }
 
 }  // namespace smd::tool::report

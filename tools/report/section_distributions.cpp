@@ -53,8 +53,8 @@ std::string fan_figure(const PageContext& page, const TrialReport& trial, const 
   if (history.nan != 0) {
     remark += fmt::format("NaN left out: {} of all steps.", counted(history.nan, "element"));
   }
-  std::string command = fmt::format("smd-reduce {}{}{} {} --nan omit -r min,p5,p25,p50,p75,p95,max",
-                                    shell_word(trial.name), page.selection, page.every, name_option(tensor));
+  std::string command = fmt::format("smd-reduce {}{}{} {} --nan omit -r {}", shell_word(trial.name), page.selection,
+                                    page.every, name_option(tensor), fmt::join(fan_names, ","));
   if (mode != Mode::global && page.selection.find(" -m ") == std::string::npos) {
     command += fmt::format(" -m {}", mode_text(mode));
   }
@@ -118,8 +118,8 @@ std::string distributions_section(const PageContext& page) {
   std::string out = figure_grid(figures, shown, "distributions");
   if (left_out != 0) {
     out += fmt::format("<p class=\"remark\">The worst first; {} more are left to</p>\n", left_out) +
-           command_html(fmt::format("smd-reduce {}{}{} -n NAME -r min,p5,p25,p50,p75,p95,max -f svg -o NAME.svg",
-                                    page.operands, page.selection, page.every));
+           command_html(fmt::format("smd-reduce {}{}{} -n NAME -r {} -f svg -o NAME.svg", page.operands, page.selection,
+                                    page.every, fmt::join(fan_names, ",")));
   }
   return section_html("distributions", "Distributions", out);
 }

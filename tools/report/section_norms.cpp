@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Curves of many tensors in one figure: norms of gradients and weights, updates, zeros of activations.
 #include "cli/mapped.hpp"
+#include "cli/text.hpp"
 #include "html.hpp"
 #include "sections.hpp"
 
@@ -66,11 +67,11 @@ std::string figures_of(const PageContext& page, const Many& many, const std::vec
         names.size());
     const std::size_t findings =
         sum_of(group.tensors, [&](const std::string& name) { return page.figures.findings_of(name); });
-    groups += figure.empty() ? ""
-                             : details_html(fmt::format("{}: {} {}{}", name_html(group.name), group.tensors.size(),
-                                                        group.tensors.size() == 1 ? "tensor" : "tensors",
-                                                        findings == 0 ? "" : fmt::format(", {} findings", findings)),
-                                            figure);
+    groups += figure.empty()
+                  ? ""
+                  : details_html(fmt::format("{}: {}{}", name_html(group.name), counted(group.tensors.size(), "tensor"),
+                                             findings == 0 ? "" : fmt::format(", {} findings", findings)),
+                                 figure);
   }
   return fmt::format("<div>{}{}</div>\n", out, details_html("All, by layer", groups));
 }

@@ -4,6 +4,7 @@
 
 #include "cli/escape.hpp"
 #include "cli/mapped.hpp"
+#include "cli/text.hpp"
 #include "html.hpp"
 #include "sections.hpp"
 #include "select/selection.hpp"
@@ -41,12 +42,7 @@ Look look_of(const RuleResult& result) {
 }
 
 std::string place_of(const Finding& finding) {
-  if (!finding.step) {
-    return {};
-  }
-  return finding.mode == Mode::global
-             ? std::to_string(finding.step->value)
-             : fmt::format("{} ({} {})", finding.step->value, mode_text(finding.mode), finding.mode_step.value);
+  return finding.step ? full_step_text(*finding.step, finding.mode, finding.mode_step) : std::string();
 }
 
 // Whether a parameter differs from its default.
@@ -96,8 +92,8 @@ std::string steps_text(const RuleResult& result) {
   if (!result.first_step || !result.last_step) {
     return {};
   }
-  return fmt::format(" {} {}, {} to {}.", result.steps_evaluated, result.steps_evaluated == 1 ? "step" : "steps",
-                     result.first_step->value, result.last_step->value);
+  return fmt::format(" {}, {} to {}.", counted(result.steps_evaluated, "step"), result.first_step->value,
+                     result.last_step->value);
 }
 
 std::string warnings_html(const RuleResult& result) {

@@ -2,6 +2,7 @@
 // Workers: time per step, and how much their losses differ.
 #include "draw/palette.hpp"
 #include "html.hpp"
+#include "rows/curves.hpp"
 #include "sections.hpp"
 #include "select/selection.hpp"
 
@@ -60,10 +61,7 @@ std::string spread_figure(const PageContext& page, const TrialReport& trial, con
                                          columns_for(history.workers.size()));
     const std::size_t color = order.find(worker)->second;
     drawn.hue = color % hues;
-    drawn.dash = modes.size() > 1 ? (mode == Mode::eval      ? Dash::dashed
-                                     : mode == Mode::predict ? Dash::dotted
-                                                             : Dash::solid)
-                                  : static_cast<Dash>(color / hues % 4);
+    drawn.dash = modes.size() > 1 ? dash_of(mode) : static_cast<Dash>(color / hues % dashes);
     set.curves.push_back(std::move(drawn));
   }
   return page.figures.add({.chart = {.title = fmt::format("{} by worker", tensor),

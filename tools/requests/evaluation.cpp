@@ -152,4 +152,14 @@ void choose_steps(EvaluationOptions& options, const SelectionOptions& selection,
   options.steps = std::move(steps);
 }
 
+bool check_choice(const SelectionOptions& selection, Trial& trial, Diagnostics& messages) {
+  static_cast<void>(check_worker(trial, selection, messages));
+  const Mode mode = selection.modes.front();
+  if (mode == Mode::global || contains(trial.modes(), mode)) {
+    return true;
+  }
+  static_cast<void>(select_steps(trial, selection, StepSpec(), messages));
+  return false;
+}
+
 }  // namespace smd::tool

@@ -49,4 +49,8 @@ struct PlainRange {
 /// @pre `options.follow` is set.
 void choose_steps(EvaluationOptions& options, const SelectionOptions& selection, Trial& trial, Diagnostics& messages);
 
+/// For --follow, when the job has ended: reports a worker or mode that was never saved, as `choose_steps` does of what
+/// is not followed. Returns false if the mode was not.
+bool check_choice(const SelectionOptions& selection, Trial& trial, Diagnostics& messages);
+
 }  // namespace smd::tool

@@ -44,6 +44,7 @@ Trial* OtherTrials::open(const std::string& path, std::string& why) {
       TrialOptions options = reading_.trial_options();
       options.name = path;
       if (end_requests_) {
+        options.as_it_stands = false;
         end_requests_(options, path);
       }
       say_remote(options, messages_);

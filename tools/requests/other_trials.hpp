@@ -24,8 +24,9 @@ class OtherTrials {
  public:
   OtherTrials(const ReadingOptions& reading, Diagnostics& messages) : reading_(reading), messages_(messages) {}
 
-  /// Sets what ends requests for trials that are opened from now on, instead of a signal alone.
-  void end_requests_by(std::function<void(TrialOptions&, const std::string&)> end) { end_requests_ = std::move(end); }
+  /// Trials that are opened from now on are followed: they may grow. `end`: what ends requests for them, instead of a
+  /// signal alone.
+  void follow_by(std::function<void(TrialOptions&, const std::string&)> end) { end_requests_ = std::move(end); }
   /// The user named this place: trials in its bucket may be opened.
   void allow(std::string_view place);
   /// Null if it cannot or must not be opened, which is reported once, with its status; `why` is then the reason.

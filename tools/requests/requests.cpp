@@ -5,42 +5,33 @@
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "text/bucket_name.hpp"
+#include "text/descriptor.hpp"
 #include "text/limits.hpp"
+#include "text/system_problem.hpp"
 
 #include <smd/remote.hpp>
 #include <smd/rule_registry.hpp>
 
+#include <fcntl.h>
 #include <strings.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <fstream>
-#include <system_error>
 
 namespace smd::tool {
 
 namespace {
 
 std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  std::array<char, 65536> block;
-  while (file.read(block.data(), block.size()) || file.gcount() > 0) {
-    text.append(block.data(), static_cast<std::size_t>(file.gcount()));
-    if (text.size() > limits::json_bytes) {
-      throw ConfigurationError(ConfigurationErrorKind::bad_config, "larger than 256 MiB: not a file of rules");
-    }
+  const detail::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::optional<std::string> text = file ? detail::read_to_end(file.get(), limits::json_bytes) : std::nullopt;
+  if (!text) {
+    throw ReadError(detail::system_problem(errno, path));
   }
-  if (!file.is_open() || file.bad()) {
-    const int error = errno;
-    const ProblemKind kind = error == ENOENT                     ? ProblemKind::not_found
-                             : error == EACCES || error == EPERM ? ProblemKind::access_denied
-                                                                 : ProblemKind::io;
-    const std::string why = error == ENOENT ? "no such file or directory" : std::generic_category().message(error);
-    throw ReadError({kind, {}, {}, path + ": " + why});
+  if (text->size() > limits::json_bytes) {
+    throw ConfigurationError(ConfigurationErrorKind::bad_config, "larger than 256 MiB: not a file of rules");
   }
-  return text;
+  return *std::move(text);
 }
 
 std::vector<RuleRequest> requests_of(const std::string& file, bool with_hook) {

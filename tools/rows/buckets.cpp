@@ -2,14 +2,16 @@
 #include "rows/buckets.hpp"
 
 #include <smd/elements.hpp>
+#include <smd/reduction.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace smd::tool {
 
 std::optional<BucketCounts> counts_of_buckets(const TensorView& buckets) {
-  if (buckets.shape().size() != 2 || buckets.shape()[1] != 3 || buckets.dtype() != Dtype::float64) {
+  if (buckets.shape().size() != 2 || buckets.shape()[1] != 3 || !is_real(buckets.dtype())) {
     return std::nullopt;
   }
   const std::vector<double> numbers = to_doubles(buckets);
@@ -59,6 +61,15 @@ AxisRange bounds_of(const BucketCounts& buckets) noexcept {
 Histogram empty_histogram(const BinSpec& bins, const AxisRange& seen) {
   const bool none = seen.empty();
   return {bins.count, bins.low.value_or(none ? 0 : seen.low), bins.high.value_or(none ? 1 : seen.high)};
+}
+
+Histogram histogram_of(const TensorView& view, const BinSpec& bins) {
+  Reducer reducer(std::array<Reduction, 2>{{{ReductionKind::min}, {ReductionKind::max}}});
+  reducer.add(view);
+  const PartialReduction all = reducer.partial();
+  Histogram counted = empty_histogram(bins, {all.min, all.max});
+  counted.add(view);
+  return counted;
 }
 
 void add_buckets(BucketCounts& to, const BucketCounts& buckets) {

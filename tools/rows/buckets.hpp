@@ -30,6 +30,10 @@ struct BucketCounts {
 /// seen, 0 and 1 if there is none.
 [[nodiscard]] Histogram empty_histogram(const BinSpec& bins, const AxisRange& seen);
 
+/// The histogram of a view's elements, without bounds from the least to the greatest finite one. Precondition:
+/// `is_real`.
+[[nodiscard]] Histogram histogram_of(const TensorView& view, const BinSpec& bins);
+
 /// Adds the elements in `buckets` to counts between other edges, as if they were spread evenly within each bucket. The
 /// elements of a bucket without width are at its edge; bins are closed to the left, the last one on both sides.
 void add_buckets(BucketCounts& to, const BucketCounts& buckets);

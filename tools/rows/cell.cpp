@@ -115,8 +115,7 @@ std::string time_text(double seconds_since_1970) {
   const double whole = std::floor(seconds_since_1970);
   const std::int64_t micros = std::llround((seconds_since_1970 - whole) * million);
   const std::tm at = utc(micros == million ? whole + 1 : whole);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", at.tm_year + 1900, at.tm_mon + 1, at.tm_mday,
-                     at.tm_hour, at.tm_min, at.tm_sec, micros % million);
+  return fmt::format("{:%FT%T}.{:06}Z", at, micros % million);
 }
 
 void show_date(std::string& out, const Cell& cell, int precision) {

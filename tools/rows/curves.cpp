@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 namespace smd::tool {
 
@@ -174,6 +173,51 @@ std::vector<std::size_t> percentile_order(std::span<const std::string> names) {
 
 // Curves as charts: what all have in common is above the chart, what differs names the curves.
 
+Dash dash_of(Mode mode) noexcept {
+  return mode == Mode::eval ? Dash::dashed : mode == Mode::predict ? Dash::dotted : Dash::solid;
+}
+
+ChartAxis step_axis(bool of_all_modes) {
+  return {.name = of_all_modes ? "step (of all modes)" : "step", .whole = true};
+}
+
+void CurveNames::add(std::size_t trial, std::string_view tensor, Mode mode, std::string_view worker) {
+  trials.insert(trial);
+  tensors.emplace(tensor);
+  modes.insert(mode);
+  workers.emplace(worker);
+}
+
+std::string CurveNames::name_of(std::string_view trial, std::string_view tensor, Mode mode,
+                                std::string_view worker) const {
+  std::string name;
+  append_part(name, trials.size() > 1 ? trial : std::string_view());
+  append_part(name, tensors.size() > 1 ? tensor : std::string_view());
+  append_part(name, modes.size() > 1 ? mode_text(mode) : std::string_view());
+  append_part(name, workers.size() > 1 ? worker : std::string_view());
+  return name.empty() ? all_tensors() : name;
+}
+
+std::string CurveNames::common(const std::vector<std::string>& names) const {
+  std::string text;
+  append_part(text, trials.size() == 1 ? names[*trials.begin()] : fmt::format("{} trials", trials.size()));
+  if (modes.size() == 1 && *modes.begin() != Mode::global) {
+    append_part(text, fmt::format("mode {}", mode_text(*modes.begin())));
+  }
+  if (workers.size() == 1 && !workers.begin()->empty()) {
+    append_part(text, fmt::format("worker {}", *workers.begin()));
+  }
+  return text;
+}
+
+std::string CurveNames::all_tensors() const {
+  return tensors.size() > 1         ? fmt::format("{} tensors", tensors.size())
+         : tensors.begin()->empty() ? "all that is selected"
+                                    : *tensors.begin();
+}
+
+ChartAxis CurveNames::steps() const { return step_axis(modes.size() != 1 || *modes.begin() != Mode::global); }
+
 namespace {
 
 // If there are several modes, the mode decides the dashes; else dashes distinguish curves of the same colour.
@@ -186,7 +230,7 @@ void choose_looks(std::vector<ChartCurve>& curves, const std::vector<Mode>& mode
       continue;
     }
     // Curves that differ only in their mode are neighbours: of what follows it in the keys, all are alike.
-    curves[i].dash = modes[i] == Mode::eval ? Dash::dashed : modes[i] == Mode::predict ? Dash::dotted : Dash::solid;
+    curves[i].dash = dash_of(modes[i]);
     const bool again = i != 0 && modes[i] > modes[i - 1] && curves.size() > different_modes;
     curves[i].hue = i == 0 ? 0 : again ? curves[i - 1].hue : (curves[i - 1].hue + 1) % hues;
   }
@@ -202,53 +246,10 @@ bool aligned(const std::vector<ChartCurve>& curves) {
 
 }  // namespace
 
-// Which parts of the keys differ: common parts are above a chart, the others name its curves.
-struct Curves::Parts {
-  std::set<std::size_t> trials = {};
-  std::set<std::string> tensors = {};
-  std::set<std::string> workers = {};
-  std::set<Mode> modes = {};
-
-  void add(const Key& key) {
-    trials.insert(std::get<0>(key));
-    tensors.insert(std::get<1>(key));
-    workers.insert(std::get<2>(key));
-    modes.insert(std::get<Mode>(key));
-  }
-
-  [[nodiscard]] std::string common(const std::vector<std::string>& names) const {
-    std::string text;
-    append_part(text, trials.size() == 1 ? names[*trials.begin() - 1] : fmt::format("{} trials", trials.size()));
-    if (modes.size() == 1 && *modes.begin() != Mode::global) {
-      append_part(text, fmt::format("mode {}", mode_text(*modes.begin())));
-    }
-    if (workers.size() == 1 && !workers.begin()->empty()) {
-      append_part(text, fmt::format("worker {}", *workers.begin()));
-    }
-    return text;
-  }
-
-  [[nodiscard]] std::string all_tensors() const {
-    return tensors.size() > 1         ? fmt::format("{} tensors", tensors.size())
-           : tensors.begin()->empty() ? "all that is selected"
-                                      : *tensors.begin();
-  }
-
-  [[nodiscard]] std::string name_of(const Key& key, const std::vector<std::string>& names) const {
-    const auto& [trial, tensor, worker, mode, smooth, reduction] = key;
-    std::string name;
-    append_part(name, trials.size() > 1 ? std::string_view(names[trial - 1]) : std::string_view());
-    append_part(name, tensors.size() > 1 ? std::string_view(tensor) : std::string_view());
-    append_part(name, modes.size() > 1 ? mode_text(mode) : std::string_view());
-    append_part(name, workers.size() > 1 ? std::string_view(worker) : std::string_view());
-    return (name.empty() ? all_tensors() : name) + (smooth ? smooth_suffix : "");
-  }
-
-  [[nodiscard]] ChartAxis steps() const {
-    const bool global = modes.size() == 1 && *modes.begin() == Mode::global;
-    return {.name = global ? "step" : "step (of all modes)", .whole = true};
-  }
-};
+std::string Curves::name_of(const CurveNames& names, const Key& key) const {
+  const auto& [trial, tensor, worker, mode, smooth, reduction] = key;
+  return names.name_of(trials_[trial - 1], tensor, mode, worker) + (smooth ? smooth_suffix : "");
+}
 
 ChartCurve Curves::take_curve(Curve& curve, std::string name) {
   ChartCurve drawn = {.name = std::move(name), .gaps = curve.gaps.gaps()};
@@ -260,7 +261,7 @@ ChartCurve Curves::take_curve(Curve& curve, std::string name) {
   return drawn;
 }
 
-std::vector<Chart> Curves::take_fans(const Parts& parts, std::span<const std::string> reductions,
+std::vector<Chart> Curves::take_fans(const CurveNames& names, std::span<const std::string> reductions,
                                      std::span<const std::size_t> order, ScaleKind scale) {
   std::vector<Chart> charts;
   for (auto first = curves_.begin(); first != curves_.end();) {
@@ -275,9 +276,9 @@ std::vector<Chart> Curves::take_fans(const Parts& parts, std::span<const std::st
       const auto place = std::ranges::find(order, reduction) - order.begin();
       curves[static_cast<std::size_t>(place)] = take_curve(one->second, reductions[reduction]);
     }
-    Chart chart = {.title = parts.name_of(first->first, trials_),
-                   .subtitle = parts.common(trials_),
-                   .x = parts.steps(),
+    Chart chart = {.title = name_of(names, first->first),
+                   .subtitle = names.common(trials_),
+                   .x = names.steps(),
                    .y = {.name = "percentiles of the elements", .scale = scale}};
     if (aligned(curves)) {
       chart.content = PercentileFan{std::move(curves)};
@@ -291,7 +292,7 @@ std::vector<Chart> Curves::take_fans(const Parts& parts, std::span<const std::st
   return charts;
 }
 
-std::optional<Chart> Curves::take_chart(const Parts& parts, std::size_t reduction, const std::string* name,
+std::optional<Chart> Curves::take_chart(const CurveNames& names, std::size_t reduction, const std::string* name,
                                         ScaleKind scale) {
   std::vector<ChartCurve> curves;
   std::vector<Mode> modes;
@@ -300,7 +301,7 @@ std::optional<Chart> Curves::take_chart(const Parts& parts, std::size_t reductio
     if (std::get<reduction_of_key>(key) != reduction) {
       continue;
     }
-    ChartCurve taken = take_curve(curve, parts.name_of(key, trials_));
+    ChartCurve taken = take_curve(curve, name_of(names, key));
     if (std::get<bool>(key)) {  // its values are just before it
       behind.emplace_back(curves.size() - 1, std::exchange(curves.back(), std::move(taken)));
     } else {
@@ -311,11 +312,11 @@ std::optional<Chart> Curves::take_chart(const Parts& parts, std::size_t reductio
   if (curves.empty()) {
     return std::nullopt;
   }
-  choose_looks(curves, modes, parts.modes.size());
+  choose_looks(curves, modes, names.modes.size());
   if (curves.size() > most_named_curves) {
     behind.clear();
   }
-  std::string subtitle = parts.common(trials_);
+  std::string subtitle = names.common(trials_);
   if (!behind.empty()) {
     append_part(subtitle, "pale: not smoothed");
   }
@@ -332,26 +333,27 @@ std::optional<Chart> Curves::take_chart(const Parts& parts, std::size_t reductio
     y.least.reset();
     y.greatest.reset();
   }
-  return Chart{.title = name == nullptr ? parts.all_tensors() : fmt::format("{} of {}", *name, parts.all_tensors()),
+  return Chart{.title = name == nullptr ? names.all_tensors() : fmt::format("{} of {}", *name, names.all_tensors()),
                .subtitle = std::move(subtitle),
-               .x = parts.steps(),
+               .x = names.steps(),
                .y = std::move(y),
                .content = CurveSet{std::move(curves)}};
 }
 
 std::vector<Chart> Curves::take_charts(std::span<const std::string> reductions, ScaleKind scale) {
   std::erase_if(curves_, [](const auto& one) { return one.second.numbers.empty(); });
-  Parts parts;
+  CurveNames names;
   for (const auto& [key, curve] : curves_) {
-    parts.add(key);
+    const auto& [trial, tensor, worker, mode, smooth, reduction] = key;
+    names.add(trial - 1, tensor, mode, worker);
   }
   std::vector<Chart> charts;
   const std::vector<std::size_t> order = percentile_order(reductions);
   if (order.size() >= 3) {
-    charts = take_fans(parts, reductions, order, scale);
+    charts = take_fans(names, reductions, order, scale);
   } else {
     for (std::size_t at = 0; at < std::max<std::size_t>(reductions.size(), 1); ++at) {
-      if (std::optional<Chart> chart = take_chart(parts, at, reductions.empty() ? nullptr : &reductions[at], scale)) {
+      if (std::optional<Chart> chart = take_chart(names, at, reductions.empty() ? nullptr : &reductions[at], scale)) {
         charts.push_back(std::move(*chart));
       }
     }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <smd/step.hpp>
 #include <span>
 #include <string>
@@ -36,6 +37,30 @@ namespace smd::tool {
 /// The places of percentiles (`min`, `p25`, `median`, `max`) among columns, from the least to the greatest percentile;
 /// empty if a column is not a percentile, or is one that was named before.
 [[nodiscard]] std::vector<std::size_t> percentile_order(std::span<const std::string> names);
+
+/// The dashes of a mode's curve, if dashes distinguish modes.
+[[nodiscard]] Dash dash_of(Mode mode) noexcept;
+
+/// The axis of global steps. Its name says so if they are not the steps of a mode too.
+[[nodiscard]] ChartAxis step_axis(bool of_all_modes);
+
+/// What some curves are of: what differs names each of them, what all have in common stands above their chart.
+struct CurveNames {
+  std::set<std::size_t> trials = {};
+  std::set<std::string> tensors = {};
+  std::set<std::string> workers = {};
+  std::set<Mode> modes = {};
+
+  void add(std::size_t trial, std::string_view tensor, Mode mode, std::string_view worker = {});
+  /// The name of one of the curves. `trial`: the trial's name.
+  [[nodiscard]] std::string name_of(std::string_view trial, std::string_view tensor, Mode mode,
+                                    std::string_view worker = {}) const;
+  /// What they have in common besides the tensor. `names`: of all trials.
+  [[nodiscard]] std::string common(const std::vector<std::string>& names) const;
+  /// The tensor, or how many there are.
+  [[nodiscard]] std::string all_tensors() const;
+  [[nodiscard]] ChartAxis steps() const;
+};
 
 /// Numbers over steps, gathered into curves: each tensor, worker, mode and reduction has one of its own. For --spark,
 /// a table in which all are of the same length and fill the line; for -f svg, charts.
@@ -80,14 +105,13 @@ class Curves {
 
   static constexpr std::size_t reduction_of_key = 5;
 
-  struct Parts;
-
   [[nodiscard]] Curve& curve_of(const Point& point);
+  [[nodiscard]] std::string name_of(const CurveNames& names, const Key& key) const;
   [[nodiscard]] static ChartCurve take_curve(Curve& curve, std::string name);
-  [[nodiscard]] std::vector<Chart> take_fans(const Parts& parts, std::span<const std::string> reductions,
+  [[nodiscard]] std::vector<Chart> take_fans(const CurveNames& names, std::span<const std::string> reductions,
                                              std::span<const std::size_t> order, ScaleKind scale);
   // `name`: of the reduction; null: the numbers are values. Returns nullopt if it has no curves.
-  [[nodiscard]] std::optional<Chart> take_chart(const Parts& parts, std::size_t reduction, const std::string* name,
+  [[nodiscard]] std::optional<Chart> take_chart(const CurveNames& names, std::size_t reduction, const std::string* name,
                                                 ScaleKind scale);
 
   std::vector<std::string> trials_;

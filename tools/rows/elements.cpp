@@ -46,6 +46,15 @@ std::string_view media_extension(std::string_view bytes) noexcept {
   return wav ? "wav" : "";
 }
 
+std::vector<std::int64_t> index_of(std::uint64_t place, std::span<const std::int64_t> shape) {
+  std::vector<std::int64_t> index(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    index[axis] = static_cast<std::int64_t>(place % static_cast<std::uint64_t>(shape[axis]));
+    place /= static_cast<std::uint64_t>(shape[axis]);
+  }
+  return index;
+}
+
 Cell element_cell(double number, Dtype dtype) {
   return visit_element_type(
       dtype, [number]<class Stored>(std::type_identity<Stored>) { return element_cell<Stored>(number); });

@@ -5,6 +5,7 @@
 #include <deque>
 #include <smd/elements.hpp>
 #include <smd/reduction.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -55,6 +56,9 @@ class Elements {
   std::deque<std::string> repaired_;  // whose texts strings_ borrows
   bool sized_ = false;
 };
+
+/// The places on each axis of an element, by its place in C order.
+[[nodiscard]] std::vector<std::int64_t> index_of(std::uint64_t place, std::span<const std::int64_t> shape);
 
 /// Returns what files of these bytes are called if they are a picture or sound as logs have them: `png`, `jpg`, `gif`
 /// or `wav`; else an empty text.

@@ -2,8 +2,9 @@
 #include "rows/histogram_output.hpp"
 
 #include "cli/terminal.hpp"
+#include "cli/text.hpp"
 #include "draw/bins.hpp"
-#include "select/selection.hpp"
+#include "rows/curves.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -12,6 +13,16 @@
 #include <utility>
 
 namespace smd::tool {
+
+void note_uncounted(const std::string& what, const Histogram& counted, Diagnostics& messages) {
+  const std::uint64_t outside = counted.below() + counted.above();
+  std::string text;
+  append_part(text, counted.nan() != 0 ? fmt::format("{} NaN", counted.nan()) : "");
+  append_part(text, outside != 0 ? text::counted(outside, "element") + " outside the bounds" : "");
+  if (!text.empty()) {
+    messages.note(what + ": in no bin: " + text);
+  }
+}
 
 HistogramOutput::HistogramOutput(OutputFile& out, const OutputOptions& options, const PictureOptions& picture,
                                  std::span<const Column> columns, bool several_trials, Diagnostics& messages)
@@ -79,15 +90,9 @@ std::vector<Chart> HistogramOutput::charts() const {
   std::vector<Chart> charts;
   for (const auto& [key, histograms] : histograms_) {
     const auto& [trial, tensor, worker, mode] = key;
-    Chart chart;
-    chart.title = tensor.empty() ? "all that is selected" : tensor;
-    chart.subtitle = trials_[trial - 1];
-    if (mode != Mode::global) {
-      chart.subtitle += fmt::format(", mode {}", mode_text(mode));
-    }
-    if (!worker.empty()) {
-      chart.subtitle += fmt::format(", worker {}", worker);
-    }
+    CurveNames names;
+    names.add(trial - 1, tensor, mode, worker);
+    Chart chart = {.title = names.all_tensors(), .subtitle = names.common(trials_)};
     if (histograms.columns.size() == 1) {
       const HeatColumn& only = histograms.columns.front();
       if (histograms.steps) {
@@ -97,7 +102,7 @@ std::vector<Chart> HistogramOutput::charts() const {
       chart.y = {.name = "number of elements", .whole = true, .least = 0};
       chart.content = BarSet{only.edges, only.counts};
     } else {
-      chart.x = {.name = mode == Mode::global ? "step" : "step (of all modes)", .whole = true};
+      chart.x = names.steps();
       chart.y = {.name = "value of an element"};
       chart.content = HeatMap{histograms.columns};
     }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "draw/chart.hpp"
+#include "rows/histogram.hpp"
 #include "rows/picture_options.hpp"
 #include "rows/row_writer.hpp"
 
@@ -27,6 +28,9 @@ inline constexpr std::array<Column, 7> histogram_columns = {{{"bin", Align::righ
                                                              {"edges", Align::left, false, true},
                                                              {"counts", Align::left, false, true},
                                                              written_column}};
+
+/// Notes how many elements are in no bin, if any. `what`: what the histogram is of.
+void note_uncounted(const std::string& what, const Histogram& counted, Diagnostics& messages);
 
 /// What a histogram is of; pooled fields are empty.
 struct HistogramOf {

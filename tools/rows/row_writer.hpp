@@ -35,9 +35,10 @@ struct Column {
   bool asked = false;       ///< Asked for by another option than --columns: kept in a table that is too wide.
   bool curve = false;       ///< Of `CurveCell`s: as wide as there is room.
   bool in_table = true;     ///< As `in_text`, for tables alone.
-  bool for_trial = false;  ///< The first column: stands in place of the trial's, which rows of several trials have not.
-  bool if_any = false;     ///< In tables, unless `--columns` chooses: shown only if some row has a value.
-  bool measured = false;   ///< Not left out because all rows have the same, only for want of room.
+  bool for_trial = false;   ///< The first column, in place of the trial's: its rows are of several, or of none.
+  bool if_any = false;      ///< In tables, unless `--columns` chooses: shown only if some row has a value.
+  bool measured = false;    ///< Not left out because all rows have the same, only for want of room.
+  bool prose = false;       ///< The last column: broken into lines at blanks in a table that is too wide.
 };
 
 /// The column that tells superseded values from those that count; shown if both are.

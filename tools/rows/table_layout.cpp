@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t gap = 2;
 constexpr std::size_t least_curve = 10;
+constexpr std::size_t least_prose = 24;
 constexpr std::string_view missing = "NA";
 
 }  // namespace
@@ -22,12 +23,7 @@ constexpr std::string_view missing = "NA";
 TableLayout::TableLayout(std::span<const Column> columns, bool header, bool ascii, bool color)
     : with_header_(header), ascii_(ascii), color_(color) {
   for (const Column& column : columns) {
-    columns_.push_back({.name = printable(column.name, ascii),
-                        .align = column.align,
-                        .keep = column.asked || column.curve,
-                        .curve = column.curve,
-                        .if_any = column.if_any,
-                        .measured = column.measured});
+    columns_.push_back({column, printable(column.name, ascii), column.asked || column.curve});
   }
 }
 
@@ -53,7 +49,7 @@ void TableLayout::make(std::span<const TableRow> rows, std::optional<std::size_t
     column.same = column.shown ? std::string() : std::string(missing);
     column.dropped = false;
     column.others.clear();
-    column.width = with_header_ ? display_width(column.name) : 0;
+    column.width = with_header_ ? display_width(column.heading) : 0;
     for (const TableRow& row : rows) {
       column.width = std::max(column.width, display_width(row.cells[i]));
     }
@@ -67,7 +63,8 @@ void TableLayout::make(std::span<const TableRow> rows, std::optional<std::size_t
   }
   const std::size_t total = total_width();
   for (TableColumn& column : columns_) {
-    column.width += column.curve && width && *width > total ? *width - total : 0;
+    const bool fills_line = column.curve || (column.prose && &column == &columns_.back());
+    column.width += fills_line && width && *width > total ? *width - total : 0;
   }
 }
 
@@ -79,7 +76,7 @@ void TableLayout::leave_out_same(std::span<const TableRow> rows) {
     const bool same = rows.size() == 1
                           ? i != 0 && column.align == Align::left
                           : std::ranges::all_of(rows, [&](const TableRow& row) { return row.cells[i] == first; });
-    column.shown = column.keep || column.measured || !same;
+    column.shown = column.keep || column.measured || column.prose || !same;
     column.same = column.shown ? std::string() : first;
   }
   if (std::ranges::none_of(columns_, [](const TableColumn& column) { return column.shown; })) {
@@ -88,10 +85,24 @@ void TableLayout::leave_out_same(std::span<const TableRow> rows) {
 }
 
 void TableLayout::drop_from_the_right() {
-  for (std::size_t i = columns_.size(); i > 1 && total_width() > line_width_; --i) {
-    TableColumn& column = columns_[i - 1];
-    column.dropped = column.shown && !column.keep;
-    column.shown = column.shown && !column.dropped;
+  if (total_width() <= line_width_) {
+    return;
+  }
+  const auto first = std::ranges::find(columns_, true, &TableColumn::shown);
+  TableColumn& last = columns_.back();
+  last.width = last.prose ? std::min(last.width, least_prose) : last.width;
+  for (auto column = columns_.end() - (last.prose ? 1 : 0); column - first > 1;) {
+    drop_if_too_wide(*--column);
+  }
+  if (columns_.end() - first > 1) {
+    drop_if_too_wide(last);
+  }
+}
+
+void TableLayout::drop_if_too_wide(TableColumn& column) {
+  if (column.shown && !column.keep && total_width() > line_width_) {
+    column.dropped = true;
+    column.shown = false;
   }
 }
 
@@ -100,7 +111,8 @@ std::string TableLayout::joined(std::string_view beginning, const std::vector<st
   std::string text;
   std::string line(beginning);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0 && display_width(line) + comma.size() + display_width(parts[i]) > line_width_) {
+    const std::size_t comma_behind = i + 1 < parts.size() ? 1 : 0;
+    if (i > 0 && display_width(line) + comma.size() + display_width(parts[i]) + comma_behind > line_width_) {
       text += line + ",\n";
       line = parts[i];
     } else {
@@ -115,7 +127,7 @@ std::string TableLayout::same_in_all() const {
   std::vector<std::string> parts;
   for (const TableColumn& column : columns_) {
     if (!column.shown && !column.dropped && (!column.if_any || column.same != missing)) {
-      parts.push_back(column.name + " " + column.same);
+      parts.push_back(column.heading + " " + column.same);
     }
   }
   return joined("all rows: ", parts);
@@ -126,10 +138,10 @@ std::string TableLayout::below() const {
   std::vector<std::string> dropped;
   for (const TableColumn& column : columns_) {
     if (!column.others.empty()) {
-      differ.push_back(fmt::format("{} {}", column.name, fmt::join(column.others, " ")));
+      differ.push_back(fmt::format("{} {}", column.heading, fmt::join(column.others, " ")));
     }
     if (column.dropped) {
-      dropped.push_back(column.name);
+      dropped.push_back(column.heading);
     }
   }
   std::string text = joined("but in later rows: ", differ);
@@ -154,7 +166,7 @@ std::string TableLayout::header() const {
   if (!with_header_) {
     return {};
   }
-  return aligned(mapped(columns_, &TableColumn::name), {});
+  return aligned(mapped(columns_, &TableColumn::heading), {});
 }
 
 std::string TableLayout::line(const TableRow& row) {
@@ -167,11 +179,27 @@ std::string TableLayout::line(const TableRow& row) {
   }
   const auto with_curve = std::ranges::find_if(columns_, [](const TableColumn& column) { return column.curve; });
   if (with_curve == columns_.end()) {
-    return aligned(row.cells, row.coloured) + "\n";
+    return broken(row);
   }
   std::vector<std::string> cells = row.cells;
   cells[static_cast<std::size_t>(with_curve - columns_.begin())] = curve_text(row.curve, with_curve->width, ascii_);
   return aligned(cells, row.coloured) + "\n";
+}
+
+std::string TableLayout::broken(const TableRow& row) const {
+  const TableColumn& last = columns_.back();
+  if (!last.prose || !last.shown || line_width_ == 0 || display_width(row.cells.back()) <= last.width) {
+    return aligned(row.cells, row.coloured) + "\n";
+  }
+  std::string text;
+  std::vector<std::string> cells = row.cells;
+  const std::string lines = wrapped(row.cells.back(), last.width, 0);
+  for (const std::string_view line : split(std::string_view(lines).substr(0, lines.size() - 1), "\n")) {
+    cells.back() = line;
+    text += aligned(cells, row.coloured) + "\n";
+    cells.assign(cells.size(), {});
+  }
+  return text;
 }
 
 std::string TableLayout::aligned(const std::vector<std::string>& cells,

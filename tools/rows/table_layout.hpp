@@ -27,8 +27,8 @@ class TableLayout {
 
   /// Makes the layout from these rows, of which there is at least one. `width`: of the terminal that the table must
   /// fit, if any. A wider table loses the columns whose value is the same in all these rows, unless they were asked
-  /// for; one with a curve always does, and the curve fills the line. If it is then still too wide, and `drop`, it
-  /// loses columns that were not asked for, from the right.
+  /// for; one with a curve always does, and the curve fills the line. If it is then still too wide, and `drop`, prose
+  /// is broken into lines, and it loses columns that were not asked for, from the right, prose last.
   void make(std::span<const TableRow> rows, std::optional<std::size_t> width, bool drop);
   [[nodiscard]] bool made() const noexcept { return made_; }
   [[nodiscard]] bool has_curve() const noexcept;
@@ -42,13 +42,9 @@ class TableLayout {
   [[nodiscard]] std::string below() const;
 
  private:
-  struct TableColumn {
-    std::string name;
-    Align align = Align::left;
-    bool keep = false;   // shown in any case
-    bool curve = false;  // as wide as there is room
-    bool if_any = false;
-    bool measured = false;
+  struct TableColumn : Column {
+    std::string heading;  // the name, printable
+    bool keep = false;    // shown in any case
     bool shown = true;
     std::size_t width = 0;
     std::string same = {};                 // if it is not shown: its value in all rows
@@ -59,8 +55,11 @@ class TableLayout {
   [[nodiscard]] std::size_t total_width() const;
   void leave_out_same(std::span<const TableRow> rows);
   void drop_from_the_right();
+  void drop_if_too_wide(TableColumn& column);
   /// Joins parts with `, ` to lines that fit.
   [[nodiscard]] std::string joined(std::string_view beginning, const std::vector<std::string>& parts) const;
+  /// The lines of a row without a curve: several if its prose is wider than its column.
+  [[nodiscard]] std::string broken(const TableRow& row) const;
   [[nodiscard]] std::string aligned(const std::vector<std::string>& cells,
                                     const std::vector<std::size_t>& coloured) const;
 

@@ -58,7 +58,7 @@ class Runner {
     }
     others_.allow(options.other.value_or(std::string()));
     for (const ParameterOption& parameter : options.asked.parameters) {
-      others_.allow(parameter.name == "other_trial" ? parameter.value : std::string());
+      others_.allow(parameter.name == other_parameter ? parameter.value : std::string());
     }
   }
 
@@ -117,7 +117,7 @@ class Runner {
         part_ ? OperandSource::of(trials_of_part_) : OperandSource(options_.operands, options_.output.null_separated);
     messages_.name_trials(context_.several_trials);
     // Reports are closed even if a signal ends this.
-    const Interruption interruption;
+    const Interruption interruption(options_.following.reader);
     const VisitPlan plan = {.doing = "evaluating trials",
                             .jobs = options_.reading.jobs,
                             .one_at_a_time = options_.on_trigger.has_value(),

@@ -6,6 +6,7 @@
 #include "cli/output_file.hpp"
 #include "cli/signals.hpp"
 #include "follow/following.hpp"
+#include "text/descriptor.hpp"
 
 #include <poll.h>
 #include <signal.h>
@@ -51,13 +52,6 @@ class Orphans {
 class Group {
  public:
   explicit Group(pid_t leader) : leader_(leader), descriptor_(static_cast<int>(syscall(SYS_pidfd_open, leader, 0))) {}
-  Group(const Group&) = delete;
-  Group& operator=(const Group&) = delete;
-  ~Group() {
-    if (descriptor_ >= 0) {
-      close(descriptor_);
-    }
-  }
 
   /// Waits for the leader until `end` at most. Returns whether it has ended.
   bool wait_for_leader(Clock::time_point end) {
@@ -70,10 +64,10 @@ class Group {
       if (left.count() <= 0) {
         return false;
       }
-      if (descriptor_ < 0) {  // an older kernel, or no descriptor is left
+      if (!descriptor_) {  // an older kernel, or no descriptor is left
         std::this_thread::sleep_for(std::min(left, look_interval));
       } else {
-        pollfd ended = {descriptor_, POLLIN, 0};
+        pollfd ended = {descriptor_.get(), POLLIN, 0};
         (void)poll(&ended, 1, static_cast<int>(left.count()));
       }
     }
@@ -115,7 +109,7 @@ class Group {
   }
 
   pid_t leader_;
-  int descriptor_;  // readable once the leader has ended; -1: none
+  detail::Descriptor descriptor_;  // readable once the leader has ended
   bool ended_ = false;
   int status_ = 0;  // as waitpid returns it; 0 if someone else has waited for it
 };

@@ -1,68 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluate.hpp"
 
-#include <smd/follow.hpp>
 #include <smd/rule_registry.hpp>
 
 #include "cli/exit_status.hpp"
 #include "follow/followed_trials.hpp"
 #include "select/explanations.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <deque>
 #include <mutex>
 #include <utility>
 
 namespace smd::tool::rule {
 
 namespace {
-
-/// For --follow: up to which step the records of the trials that rules compare with exist. An index file can come
-/// before its event file: while that may still come, no step from there on is evaluated. Used by one thread.
-class OtherRecords {
- public:
-  /// The trials must outlive this.
-  OtherRecords(std::deque<Trial>& trials, const WaitOptions& wait, Diagnostics& messages) : messages_(messages) {
-    for (Trial& trial : trials) {
-      others_.push_back({&trial, StepFollower(trial, {.wait = wait}), std::nullopt});
-    }
-  }
-
-  /// The last step up to which rules can read the trials; nullopt: no bound. Looks for what is new, and reports which
-  /// event files were waited for and did not come. @throws ReadError.
-  [[nodiscard]] std::optional<GlobalStep> last_readable() {
-    std::optional<GlobalStep> last;
-    for (Other& other : others_) {
-      std::optional<FollowEvent> event;
-      while ((event = other.follower.poll()) && event->outcome == WaitOutcome::reached) {
-        report_missing_files(*other.trial, *event, messages_);
-        other.given = std::max(other.given, std::optional(event->step));
-      }
-      messages_.say_missing();
-      if (event) {  // its job is over
-        continue;
-      }
-      const std::vector<GlobalStep> steps = other.trial->steps();
-      const auto held = other.given ? std::ranges::upper_bound(steps, *other.given) : steps.begin();
-      if (held != steps.end()) {
-        const GlobalStep before(held->value - 1);
-        last = last ? std::min(*last, before) : before;
-      }
-    }
-    return last;
-  }
-
- private:
-  struct Other {
-    Trial* trial;
-    StepFollower follower;
-    std::optional<GlobalStep> given;  // the largest step whose records are there, or were given up
-  };
-
-  std::deque<Other> others_;
-  Diagnostics& messages_;
-};
 
 class LiveTrial {
  public:
@@ -74,14 +25,20 @@ class LiveTrial {
     end_ = options.end;
     options.wait = trials.wait();
     evaluation_.emplace(context, trial, name, std::move(options), &reports);
-    others_.emplace(context.others.all(), trials.wait(), context.messages);
   }
 
   /// Follows the trial. Problems with it are reported, and what the rules have found so far is kept.
   void run() {
+    if (!check_modes(trial_, context_.options.selection.modes, context_.messages)) {
+      const std::lock_guard lock(trials_.mutex());
+      evaluation_->evaluator().finish(false);
+      evaluation_->conclude();
+      return;
+    }
     try {
       trials_.in_ticks(
-          trial_, name_, [this](const FollowTick& what) { return tick(what); }, [this] { end(true); });
+          trial_, name_, context_.others.all(), [this](const FollowTick& what) { return tick(what); },
+          [this] { end(true); });
     } catch (const InvalidArgument&) {
       throw;
     } catch (const Error&) {
@@ -94,30 +51,18 @@ class LiveTrial {
   /// Evaluates what is new. Returns whether following the trial is over.
   bool tick(const FollowTick& what) {
     const std::lock_guard lock(trials_.mutex());  // all threads share the other trials
-    if (what.again) {
-      evaluation_->evaluator().restart();
-      came_ = offered_ = std::nullopt;
-    }
-    came_ = std::max(came_, what.last);
-    // The last step that came and that the other trials permit rules to see.
-    const std::optional<GlobalStep> readable = others_->last_readable();
-    const auto ready = came_ && readable ? std::max(offered_, std::optional(std::min(*came_, *readable))) : came_;
-    const bool news = ready > offered_;
-    offered_ = ready;
     Evaluator& evaluator = evaluation_->evaluator();
-    if (news) {
-      evaluator.offer(ready);
+    if (what.again) {
+      evaluator.restart();
     }
-    if (what.ended && ready == came_) {
-      if (trial_.listed_steps().empty()) {
-        report_no_step(trial_, context_.messages, ExitStatus::nothing_evaluated);
-      }
+    if (what.last) {
+      evaluator.offer(what.last);
+    }
+    if (what.ended) {
       evaluator.offer();
-      evaluator.finish();
-      evaluation_->conclude();
-      return true;
+      return finish(true);
     }
-    if (news && !std::exchange(told_, true)) {
+    if (what.last && !std::exchange(noted_, true)) {
       note_not_seen();
     }
     evaluator.tick(std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(),
@@ -126,12 +71,21 @@ class LiveTrial {
     reports_.flush();
     // A step that can grow is over once a later one has come.
     const std::int64_t last = end_ ? end_->value - (trial_.layout().marks_steps ? 1 : 0) : 0;
-    if (evaluator.all_done() || (end_ && news && ready->value >= last)) {
-      evaluator.finish(false);
-      evaluation_->conclude();
-      return true;
+    if (evaluator.all_done() || (end_ && what.last && what.last->value >= last)) {
+      return finish(false);
     }
     return false;
+  }
+
+  /// Reports the results, and what was asked for and never saved. `whole`: all steps were offered. Returns true.
+  bool finish(bool whole) {
+    if (trial_.ended() && check_choice(context_.options.selection, trial_, context_.messages) &&
+        trial_.listed_steps().empty()) {
+      report_no_step(trial_, context_.messages, ExitStatus::nothing_evaluated);
+    }
+    evaluation_->evaluator().finish(whole);
+    evaluation_->conclude();
+    return true;
   }
 
   /// Notes early which rules have nothing to evaluate: it may be a typo, and the job may run for days.
@@ -158,10 +112,7 @@ class LiveTrial {
   Reports& reports_;
   std::optional<GlobalStep> end_;
   std::optional<TrialEvaluation> evaluation_;
-  std::optional<OtherRecords> others_;
-  std::optional<GlobalStep> came_;     // the last step whose records are there
-  std::optional<GlobalStep> offered_;  // the last one that rules were shown
-  bool told_ = false;                  // whether `note_not_seen` was called
+  bool noted_ = false;  // whether `note_not_seen` was called
 };
 
 }  // namespace
@@ -171,7 +122,7 @@ void evaluate_live(const EvaluationContext& context, const std::vector<std::stri
   FollowedTrials trials(following, context.options.reading, context.messages);
   EvaluationContext live = context;
   live.stop = trials.stop();
-  live.others.end_requests_by(
+  live.others.follow_by(
       [&](TrialOptions& options, const std::string& path) { following.end_requests(options, path, trials.wait()); });
   trials.visit(
       operands, {}, true,

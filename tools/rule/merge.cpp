@@ -46,11 +46,7 @@ class Survey {
     ResultLines lines{.file = path};
     std::optional<std::string> foreign;  // the first line of the file that smd-rule did not write
     std::size_t foreign_lines = 0;
-    std::string line;
-    while (file->next(line)) {
-      if (line.empty()) {
-        continue;
-      }
+    file->for_each(messages_, [&](const std::string& line) {
       lines.end = file->end();
       std::variant<ForeignLine, OwnedRecord, PartLine> parsed = parse_result_line(line);
       if (const auto* const record = std::get_if<OwnedRecord>(&parsed)) {
@@ -66,10 +62,7 @@ class Survey {
           foreign = fmt::format("{}: line {} (byte {})", path, file->number(), file->offset());
         }
       }
-    }
-    if (file->failed()) {
-      messages_.fail("ReadError", single_quoted(path) + ": reading failed", ExitStatus::unreadable);
-    }
+    });
     if (foreign) {
       messages_.fail(
           "Damaged",
@@ -163,10 +156,9 @@ void report_missing(const std::vector<ResultLines>& parts, Diagnostics& messages
   if (missing.empty()) {
     return;
   }
-  const std::string numbers = text::listed(missing, 5, [](std::uint64_t part) { return std::to_string(part); });
   messages.fail("NotFound",
-                fmt::format("no results of part{} {} of {}: nothing is known of {}", missing.size() > 1 ? "s" : "",
-                            numbers, any.shard.count, counted(trials, "trial")),
+                fmt::format("no results of {}: nothing is known of {}", parts_text(missing, any.shard.count),
+                            counted(trials, "trial")),
                 ExitStatus::unreadable);
 }
 

@@ -149,23 +149,8 @@ double time_from(const std::string& text) {
   throw InvalidValue(single_quoted(text) + " is no time: give seconds since 1970, or a time as 2024-05-01T12:00:00Z");
 }
 
-Task task_from(const CommandLine& line) {
-  constexpr std::array<std::pair<std::string_view, Task>, 5> flags = {{{"list", Task::list},
-                                                                       {"describe", Task::describe},
-                                                                       {"explain", Task::explain},
-                                                                       {"check-config", Task::check_config},
-                                                                       {"hook-config", Task::hook_config}}};
-  Task task = Task::evaluate;
-  std::string_view chosen;
-  for (const auto& [name, kind] : flags) {
-    if (line.has(name)) {
-      refuse_if(!chosen.empty(), "--" + std::string(chosen) + " and --" + std::string(name) + " exclude each other");
-      chosen = name;
-      task = kind;
-    }
-  }
-  return task;
-}
+// In the order of `Task`, after `evaluate`.
+constexpr std::array<std::string_view, 5> task_flags = {"list", "describe", "explain", "check-config", "hook-config"};
 
 bool only_of_findings(const OutputOptions& output) {
   const auto in_finding = [](std::string_view column) {
@@ -245,7 +230,7 @@ RuleCommandOptions RuleCommandOptions::from(const CommandLine& line) {
   options.output = OutputOptions::from(line);
   options.reading = ReadingOptions::from(line);
   options.following = FollowingOptions::from(line);
-  options.task = task_from(line);
+  options.task = static_cast<Task>(only_flag(line, task_flags));
   options.described = line.value("describe").value_or("");
   options.asked = RuleOptions::from(line);
   options.other = line.value("other");

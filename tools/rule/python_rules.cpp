@@ -10,6 +10,7 @@
 #include "cli/text.hpp"
 #include "command_group.hpp"
 #include "follow/following.hpp"
+#include "record.hpp"
 #include "text/json.hpp"
 
 #include <nlohmann/json.hpp>
@@ -19,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -252,13 +254,11 @@ class PythonRule final : public Rule {
   }
 
   void invoke_at_step(StepView& step) override {
-    // Whenever this process has looked at the trials anew, so must the rule's: steps that it knows may have grown.
-    const auto last = [](const Trial* trial) { return TrialSnapshot::last(*trial); };
-    std::vector<TrialSnapshot> looks = mapped(other_trials(), last);
-    looks.push_back(last(&base_trial()));
-    const bool news = looks != looks_;
-    looks_ = std::move(looks);
-    const nlohmann::json reply = process_->ask({"step", number_, step.step().value, news});
+    nlohmann::json reply = ask(step);
+    // What another trial may still save is waited for, as it is for a `CustomRule`.
+    while (reply.contains("later") && step.wait() && await(reply["later"], *step.wait())) {
+      reply = ask(step);
+    }
     if (reply.contains("skip")) {
       throw TensorUnavailable(reply["skip"].get<std::string>(), {}, {});
     }
@@ -269,17 +269,43 @@ class PythonRule final : public Rule {
     if (reply.contains("met")) {
       constexpr double nan = std::numeric_limits<double>::quiet_NaN();
       step.trigger({.check = "condition", .value = nan, .threshold = nan, .message = reply["met"].get<std::string>()});
+      if (reply.value("done", false)) {  // `end_of_rule`
+        step.done();
+      }
     }
   }
 
  private:
-  static Problem problem_from(const nlohmann::json& json) {
-    Problem problem{ProblemKind::io, json["file"].get<std::string>(), {}, json["text"].get<std::string>()};
-    for (int kind = 0; kind <= static_cast<int>(ProblemKind::other_trial); ++kind) {
-      if (to_string(static_cast<ProblemKind>(kind)) == json["kind"].get<std::string>()) {
-        problem.kind = static_cast<ProblemKind>(kind);
-      }
+  nlohmann::json ask(const StepView& step) {
+    // Whenever this process has looked at the trials anew, so must the rule's: steps that it knows may have grown.
+    const auto last = [](const Trial* trial) { return TrialSnapshot::last(*trial); };
+    std::vector<TrialSnapshot> looks = mapped(other_trials(), last);
+    looks.push_back(last(&base_trial()));
+    const bool news = looks != looks_;
+    looks_ = std::move(looks);
+    return process_->ask({"step", number_, step.step().value, news});
+  }
+
+  /// Waits for a step, `[number, mode]`, of an other trial that may still save it. Returns false if there is no such
+  /// trial, or if the wait ended before.
+  [[nodiscard]] bool await(const nlohmann::json& step, const WaitOptions& wait) const {
+    const StepKey key(parse_mode(step[1].get<std::string>()).value_or(Mode::global),
+                      ModeStep(step[0].get<std::int64_t>()));
+    const auto may_come = [&](const Trial* other) {
+      return TrialSnapshot::last(*other).state(key) == StepState::not_yet_available;
+    };
+    const auto other = std::ranges::find_if(other_trials(), may_come);
+    try {
+      return other != other_trials().end() && (*other)->wait_for_steps({&key, 1}, wait) == WaitOutcome::reached;
+    } catch (const StepUnavailable&) {
+      return true;  // it never comes, and the rule learns so
     }
+  }
+
+  static Problem problem_from(const nlohmann::json& json) {
+    const std::optional<ProblemKind> kind = kind_by_name(json["kind"].get<std::string>(), ProblemKind::other_trial);
+    Problem problem{
+        kind.value_or(ProblemKind::io), json["file"].get<std::string>(), {}, json["text"].get<std::string>()};
     if (json["offset"].is_number()) {
       problem.offset = json["offset"].get<std::uint64_t>();
     }

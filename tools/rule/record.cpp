@@ -59,14 +59,7 @@ ExitStatus result_status(const RuleResult& result) noexcept {
 }
 
 std::string place_text(const Finding& finding) {
-  if (!finding.step) {
-    return {};
-  }
-  std::string text = "step " + std::to_string(finding.step->value);
-  if (finding.mode != Mode::global) {
-    text += " (" + std::string(mode_text(finding.mode)) + " " + std::to_string(finding.mode_step.value) + ")";
-  }
-  return text;
+  return finding.step ? "step " + full_step_text(*finding.step, finding.mode, finding.mode_step) : std::string();
 }
 
 std::string result_text(const ReportRecord& record) {
@@ -82,7 +75,7 @@ std::string result_text(const ReportRecord& record) {
     return result.message;
   }
   std::string text(result.status == RuleStatus::in_progress ? "the job goes on; so far " : "");
-  text += std::to_string(result.steps_evaluated) + (result.steps_evaluated == 1 ? " step" : " steps") + " evaluated";
+  text += text::counted(result.steps_evaluated, "step") + " evaluated";
   if (result.first_step && result.first_step == result.last_step) {
     text += ", at " + std::to_string(result.first_step->value);
   } else if (result.first_step && result.last_step) {

@@ -37,6 +37,17 @@ struct OwnedRecord {
 /// The index of a key that an option (`--sort`) names. @throws UsageError.
 [[nodiscard]] std::size_t record_key(std::string_view option, std::string_view name);
 
+/// The one of an enumeration's values up to `last` that `to_string` gives this name; nullopt if none has it.
+template <class Kind>
+[[nodiscard]] std::optional<Kind> kind_by_name(std::string_view name, Kind last) {
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(last); ++i) {
+    if (to_string(static_cast<Kind>(i)) == name) {
+      return static_cast<Kind>(i);
+    }
+  }
+  return std::nullopt;
+}
+
 /// The exit status that a result gives the command, whatever else was wrong.
 [[nodiscard]] ExitStatus result_status(const RuleResult& result) noexcept;
 

@@ -91,13 +91,9 @@ Reports::Reports(const RuleCommandOptions& options, bool several_trials, std::si
     own.columns.clear();
     add(std::move(own), options.keep_going, true);
   }
+  refuse_if(options.output.asks_for_rows() && !report_format(options.output.format).records,
+            std::string(options.output.row_option()) + ": there are no rows in -f " + options.output.format);
   const bool ordered = !options.output.sort.empty() || options.output.limit || !options.output.where.empty();
-  if (ordered && !report_format(options.output.format).records) {
-    const std::string_view option = !options.output.sort.empty() ? "--sort"
-                                    : options.output.limit       ? "--limit"
-                                                                 : "--where";
-    throw UsageError(std::string(option) + ": there are no rows in -f " + options.output.format);
-  }
   for (Destination& to : destinations_) {
     to.options.sort.clear();
     to.options.limit.reset();

@@ -2,11 +2,12 @@
 #include "cli/mapped.hpp"
 #include "record.hpp"
 #include "text/json.hpp"
+#include "text/number.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <limits>
+#include <optional>
 
 namespace smd::tool::rule {
 
@@ -23,6 +24,12 @@ void require(bool ours) {
   }
 }
 
+template <class Value>
+Value required(const std::optional<Value>& value) {
+  require(value.has_value());
+  return *value;
+}
+
 const std::string& text(const Json& value) { return value.get_ref<const std::string&>(); }
 std::uint64_t count(const Json& value) { return value.get_ref<const Json::number_unsigned_t&>(); }
 std::optional<std::string> text_or_null(const Json& value) {
@@ -34,26 +41,10 @@ double number(const Json& value) {
   if (value.is_number()) {
     return value.get<double>();
   }
-  if (value.is_null() || text(value) == "NaN") {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-  require(text(value) == "Infinity" || text(value) == "-Infinity");
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  return text(value) == "Infinity" ? infinity : -infinity;
+  return required(text::non_finite_of(value.is_null() ? "NaN" : text(value)));
 }
 
 std::vector<std::string> texts(const Json& value) { return mapped(value.get_ref<const Json::array_t&>(), text); }
-
-/// Returns the one of an enumeration's values up to `last` that has a name.
-template <class Kind>
-Kind kind_by_name(std::string_view name, Kind last) {
-  for (std::size_t i = 0; i <= static_cast<std::size_t>(last); ++i) {
-    if (to_string(static_cast<Kind>(i)) == name) {
-      return static_cast<Kind>(i);
-    }
-  }
-  throw NotOurs();
-}
 
 template <class Number>
 std::optional<Number> step_from(const Json& value) {
@@ -81,11 +72,8 @@ std::optional<Finding> finding_from(const Json& line) {
   Finding finding;
   finding.step = step_from<GlobalStep>(line.at("step"));
   if (finding.step) {
-    const std::optional<Mode> mode = parse_mode(text(line.at("mode")));
-    const std::optional<ModeStep> mode_step = step_from<ModeStep>(line.at("mode_step"));
-    require(mode && mode_step);
-    finding.mode = *mode;
-    finding.mode_step = *mode_step;
+    finding.mode = required(parse_mode(text(line.at("mode"))));
+    finding.mode_step = required(step_from<ModeStep>(line.at("mode_step")));
   }
   finding.tensor = text_or_null(line.at("tensor"));
   finding.worker = text_or_null(line.at("worker"));
@@ -99,7 +87,7 @@ std::optional<Finding> finding_from(const Json& line) {
 RuleResult result_from(const Json& line) {
   RuleResult result;
   result.rule = text_or_null(line.at("rule_to_invoke")).value_or("");
-  result.status = kind_by_name(text(line.at("status")), RuleStatus::not_evaluated);
+  result.status = required(kind_by_name(text(line.at("status")), RuleStatus::not_evaluated));
   result.message = text_or_null(line.at("message")).value_or("");
   for (const auto& [name, value] : line.at("params").get_ref<const Json::object_t&>()) {
     result.params.emplace_back(name, text_or_null(value));
@@ -113,7 +101,7 @@ RuleResult result_from(const Json& line) {
   if (const std::optional<std::string> kind = text_or_null(line.at("kind"))) {
     result.unread = *kind == "unread";
     if (!result.unread) {
-      result.error_kind = kind_by_name(*kind, ConfigurationErrorKind::exception);
+      result.error_kind = required(kind_by_name(*kind, ConfigurationErrorKind::exception));
     }
   }
   result.error_parameter = text_or_null(line.at("parameter")).value_or("");

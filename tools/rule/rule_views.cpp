@@ -32,46 +32,32 @@ constexpr std::array<Column, 9> reading_columns = {{{.name = "rule"},
                                                     {.name = "last_step", .align = Align::right},
                                                     {.name = "workers"},
                                                     {.name = "pairs"}}};
-constexpr std::array<Column, 6> list_columns = {{{.name = "rule"},
+constexpr std::array<Column, 6> list_columns = {{{.name = "rule", .for_trial = true},
                                                  {.name = "alias"},
                                                  {.name = "frameworks"},
                                                  {.name = "collections", .in_text = false},
                                                  {.name = "plugin", .in_text = false},
-                                                 {.name = "summary"}}};
-constexpr std::array<Column, 7> parameter_columns = {{{.name = "rule"},
+                                                 {.name = "summary", .prose = true}}};
+constexpr std::array<Column, 7> parameter_columns = {{{.name = "rule", .for_trial = true},
                                                       {.name = "parameter"},
                                                       {.name = "type"},
                                                       {.name = "default"},
                                                       {.name = "required"},
                                                       {.name = "range"},
-                                                      {.name = "help"}}};
-constexpr std::array<Column, 7> check_columns = {{{.name = "rule"},
+                                                      {.name = "help", .prose = true}}};
+constexpr std::array<Column, 7> check_columns = {{{.name = "rule", .for_trial = true},
                                                   {.name = "rule_to_invoke"},
                                                   {.name = "file"},
                                                   {.name = "position"},
                                                   {.name = "kind"},
                                                   {.name = "parameter"},
-                                                  {.name = "message"}}};
-
-/// Chooses all columns of the rows except `trial`: the rows are about no trial.
-OutputOptions without_trial(OutputOptions options, std::span<const Column> columns) {
-  options.with_trial = false;
-  if (options.columns.empty()) {
-    for (const Column& column : columns) {
-      if (options.json() ? column.in_json : column.in_text) {
-        options.columns.emplace_back(column.name);
-      }
-    }
-  }
-  return options;
-}
+                                                  {.name = "message", .prose = true}}};
 
 /// Prints rows about no trial, which `fill` gives to a writer.
 template <class Fill>
 void print_rows(const RuleCommandOptions& options, std::span<const Column> columns, OutputFile& out,
                 Diagnostics& messages, const Fill& fill) {
-  const OutputOptions output = without_trial(options.output, columns);
-  RowWriter rows(out, output, columns, false, messages);
+  RowWriter rows(out, options.output, columns, false, messages);
   fill(rows);
   rows.finish();
   out.close();

@@ -110,7 +110,7 @@ bool any_has(const std::vector<RunFacts>& runs, std::string_view status) {
 /// Draws the table again and again until no job runs. Returns whether there was any run.
 bool follow_runs(const RunsOptions& options, OutputFile& out, Diagnostics& messages) {
   constexpr std::chrono::milliseconds pause{2000};
-  Interruption interruption;
+  Interruption interruption(options.following.reader);
   const WaitOptions wait = options.following.wait_options(interruption.token());
   Redraw screen(out, messages);
   std::mutex mutex;

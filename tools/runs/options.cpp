@@ -12,24 +12,16 @@ namespace {
 
 constexpr std::array<std::string_view, 3> hp_choices = {"all", "differing", "none"};
 
-constexpr OptionSpec scalar_option(std::string_view name, std::string_view help, Repeat repeat,
-                                   std::string_view manual = {}) {
-  return {.name = name,
-          .metavar = "NAME",
-          .help = help,
-          .group = group::view,
-          .kind = ArgumentKind::tensor,
-          .repeat = repeat,
-          .manual = manual};
-}
-
 constexpr auto own_options = in_group(
     group::view,
     {
-        scalar_option("best", "sort by the best value of this scalar, the best run first", Repeat::last_wins,
-                      "Sort by the best value of this scalar, the best run first, and show it before other scalars."),
-        scalar_option("min", "of this scalar, the least value is the best", Repeat::adds_up),
-        scalar_option("max", "of this scalar, the greatest value is the best", Repeat::adds_up),
+        valued(no_letter, "best", "NAME", ArgumentKind::tensor,
+               "sort by the best value of this scalar, the best run first")
+            .explained("Sort by the best value of this scalar, the best run first, and show it before other scalars."),
+        valued(no_letter, "min", "NAME", ArgumentKind::tensor, "of this scalar, the least value is the best")
+            .repeatable(),
+        valued(no_letter, "max", "NAME", ArgumentKind::tensor, "of this scalar, the greatest value is the best")
+            .repeatable(),
         valued(no_letter, "hp", "WHICH", ArgumentKind::choice,
                "hyperparameters: all, differing (between the runs; the default) or none")
             .of(hp_choices),

@@ -38,12 +38,10 @@ std::vector<ColumnPart> parts_that_count(const ScalarColumn& column) {
 
 std::optional<ScalarFacts> scalar_facts(const ScalarColumn& column, bool least) {
   const std::vector<ColumnPart> parts = parts_that_count(column);
-  std::optional<std::string_view> worker;
-  for (const ColumnPart& part : parts) {
-    if (!worker || part.worker() < *worker) {
-      worker = part.worker();
-    }
+  if (parts.empty()) {
+    return std::nullopt;
   }
+  const std::string_view worker = std::ranges::min_element(parts, {}, &ColumnPart::worker)->worker();
   std::map<std::int64_t, ScalarFacts::Number> spoilt;  // by step: what is not finite of another worker
   for (const ColumnPart& part : parts) {
     for (std::size_t i = 0; part.worker() != worker && i < part.size(); ++i) {
@@ -52,36 +50,32 @@ std::optional<ScalarFacts> scalar_facts(const ScalarColumn& column, bool least) 
       }
     }
   }
-  std::optional<ScalarFacts> facts;
-  std::int64_t last_step = 0;
+  ScalarFacts facts;
+  facts.of_one_mode = sum_of(parts, &ColumnPart::size) < column.size();
+  std::int64_t last_step = INT64_MIN;
   double best = 0;
   for (const ColumnPart& part : parts) {
     if (part.worker() != worker) {
       continue;
     }
     const std::int64_t end = part.step(part.size() - 1).value;
-    if (!facts || end >= last_step) {
-      facts = facts.value_or(ScalarFacts());
+    if (end >= last_step) {
       const auto other = spoilt.find(end);
-      facts->last =
+      facts.last =
           other != spoilt.end() ? other->second : ScalarFacts::Number{part.number(part.size() - 1), part.dtype()};
-      facts->of_one_mode = sum_of(parts, &ColumnPart::size) < column.size();
       last_step = end;
     }
     for (std::size_t i = 0; i < part.size(); ++i) {
       const double value = part.value(i);
       const std::int64_t step = part.step(i).value;
       const bool better =
-          !facts->best || (least ? value < best : value > best) || (value == best && step < facts->best_step);
+          !facts.best || (least ? value < best : value > best) || (value == best && step < facts.best_step);
       if (std::isfinite(value) && better && !spoilt.contains(step)) {
         best = value;
-        facts->best = {part.number(i), part.dtype()};
-        facts->best_step = step;
+        facts.best = {part.number(i), part.dtype()};
+        facts.best_step = step;
       }
     }
-  }
-  if (!facts) {
-    return facts;
   }
   // A newest value that is not finite counts in any mode and of any worker.
   using End = std::pair<std::int64_t, const ColumnPart*>;  // its step, and the part that it ends
@@ -95,15 +89,14 @@ std::optional<ScalarFacts> scalar_facts(const ScalarColumn& column, bool least) 
   }
   std::optional<End> spoilt_end;
   for (const auto& [unused, end] : newest) {
-    const auto& [step, part] = end;
+    const ColumnPart* const part = end.second;
     if (!std::isfinite(part->value(part->size() - 1)) && spoilt_end < end) {
       spoilt_end = end;
-      last_step = std::max(last_step, step);
-      facts->last = {part->number(part->size() - 1), part->dtype()};
+      facts.last = {part->number(part->size() - 1), part->dtype()};
     }
   }
   if (column.last_unread() && !spoilt_end) {
-    facts->last.reset();
+    facts.last.reset();
   }
   return facts;
 }

@@ -17,6 +17,7 @@
 #include "select/selection.hpp"
 #include "text/limits.hpp"
 #include "text/number.hpp"
+#include "text/system_problem.hpp"
 #include "text/trim.hpp"
 
 #include <nlohmann/json.hpp>
@@ -47,8 +48,7 @@ void for_each_line(const Interruption& interruption, std::string_view ends,
       continue;
     }
     if (got < 0) {
-      throw ReadError(
-          {ProblemKind::io, "standard input", {}, "cannot be read: " + std::generic_category().message(errno)});
+      throw ReadError(detail::system_problem(errno, "standard input"));
     }
     if (got == 0) {
       break;

@@ -122,13 +122,10 @@ class ZipReader {
   [[nodiscard]] std::size_t find_end() const {
     require(file_.size() >= directory_end_bytes);
     const std::size_t last = file_.size() - directory_end_bytes;
-    for (std::size_t back = 0; back <= std::min<std::size_t>(last, 0xFFFF); ++back) {
-      if (file_.substr(last - back, 4) == "PK\x05\x06") {
-        return last - back;
-      }
-    }
-    require(false);
-    return 0;
+    const std::size_t first = last - std::min<std::size_t>(last, 0xFFFF);
+    const std::size_t end = file_.substr(first).rfind("PK\x05\x06", last - first);
+    require(end != file_.npos);
+    return first + end;
   }
 
   /// Reads the numbers that do not fit 32 bits, which are in the extra field with id 1.
@@ -173,16 +170,12 @@ class ZipReader {
     return whole;
   }
 
-  struct EndInflate {
-    void operator()(z_stream* stream) const noexcept { inflateEnd(stream); }
-  };
-
   /// Inflates a member to as many bytes as the directory says. Memory grows with the output, and the array's header
   /// must ask for as many: deflate makes hundreds of megabytes of zeros from a few kilobytes.
   [[nodiscard]] std::string inflated(std::string_view stored, const Member& member) const {
     z_stream stream{};
     require(inflateInit2(&stream, -MAX_WBITS) == Z_OK);
-    const std::unique_ptr<z_stream, EndInflate> ended(&stream);
+    const std::unique_ptr<z_stream, int (*)(z_stream*)> ended(&stream, inflateEnd);
     const std::string place = where_ + " (" + member.name + ")";
     std::optional<std::uint64_t> wanted;
     std::string whole;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "array.hpp"
 
+#include "text/descriptor.hpp"
+#include "text/system_problem.hpp"
+
 #include <smd/error.hpp>
 
 #include <fcntl.h>
@@ -13,57 +16,30 @@
 #include <cstring>
 #include <limits>
 #include <span>
-#include <system_error>
 
 namespace smd::tool::save {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& where, int error) {
-  const ProblemKind kind = error == ENOENT                     ? ProblemKind::not_found
-                           : error == EACCES || error == EPERM ? ProblemKind::access_denied
-                                                               : ProblemKind::io;
-  throw ReadError({kind, where, {}, "cannot be read: " + std::generic_category().message(error)});
+using detail::Descriptor;
+
+[[noreturn]] void fail(const std::string& where) { throw ReadError(detail::system_problem(errno, where)); }
+
+Descriptor open_file(const std::string& path) {
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) {
+    fail(path);
+  }
+  return file;
 }
 
-/// An open file.
-class File {
- public:
-  explicit File(const std::string& path) : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (descriptor_ < 0) {
-      fail(path, errno);
-    }
+std::size_t read_at(const Descriptor& file, const std::string& path, std::uint64_t offset, std::span<std::byte> into) {
+  const ssize_t got = detail::read_fully(file.get(), offset, into);
+  if (got < 0) {
+    fail(path);
   }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() { close(descriptor_); }
-
-  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
-
-  /// Returns how much of `into` the bytes from `offset` on fill: less only at the end of the file.
-  [[nodiscard]] std::size_t read_at(std::uint64_t offset, std::span<char> into) const {
-    std::size_t size = 0;
-    while (size < into.size()) {
-      const ssize_t got = pread(descriptor_, into.data() + size, into.size() - size, static_cast<off_t>(offset + size));
-      if (got < 0 && errno == EINTR) {
-        continue;
-      }
-      if (got < 0) {
-        fail(path_, errno);
-      }
-      if (got == 0) {
-        break;
-      }
-      size += static_cast<std::size_t>(got);
-    }
-    return size;
-  }
-
- private:
-  std::string path_;
-  int descriptor_;
-};
+  return static_cast<std::size_t>(got);
+}
 
 /// Smaller files are read at once.
 constexpr off_t worth_leaving = off_t{1} << 20;
@@ -121,12 +97,9 @@ FileContent read_all(int descriptor, const std::string& where) {
       memory = std::move(larger);
     }
     const std::size_t end = std::min<std::uint64_t>(room, most.value_or(size + first_block));
-    const ssize_t got = read(descriptor, memory.get() + size, end - size);
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
+    const ssize_t got = detail::uninterrupted([&] { return read(descriptor, memory.get() + size, end - size); });
     if (got < 0) {
-      fail(where, errno);
+      fail(where);
     }
     size += static_cast<std::size_t>(got);
     if (!most) {
@@ -142,7 +115,7 @@ FileContent read_all(int descriptor, const std::string& where) {
 
 }  // namespace
 
-FileContent read_file(const std::string& path) { return read_all(File(path).descriptor(), path); }
+FileContent read_file(const std::string& path) { return read_all(open_file(path).get(), path); }
 
 FileContent read_standard_input() { return read_all(STDIN_FILENO, "standard input"); }
 
@@ -152,9 +125,9 @@ std::optional<StoredArray> stored_array(const std::string& path) {
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < worth_leaving) {
     return std::nullopt;
   }
-  const auto file = std::make_shared<const File>(path);
+  const auto file = std::make_shared<const Descriptor>(open_file(path));
   std::string beginning(most_usual_header, '\0');
-  beginning.resize(file->read_at(0, beginning));
+  beginning.resize(read_at(*file, path, 0, std::as_writable_bytes(std::span(beginning))));
   if (beginning.starts_with(archive)) {
     return std::nullopt;
   }
@@ -162,15 +135,14 @@ std::optional<StoredArray> stored_array(const std::string& path) {
   if (!header || !header->as_saved || header->file_bytes != static_cast<std::uint64_t>(status.st_size)) {
     return std::nullopt;
   }
-  return StoredArray{header->dtype, std::move(header->shape),
-                     [file, start = header->header_bytes](std::uint64_t offset, std::span<std::byte> into) {
-                       const std::span<char> text(reinterpret_cast<char*>(into.data()), into.size());
-                       const std::size_t got = file->read_at(start + offset, text);
-                       if (got < into.size()) {
-                         throw ReadError({ProblemKind::damaged, file->path(), start + offset + got,
-                                          "became shorter while it was read"});
-                       }
-                     }};
+  return StoredArray{
+      header->dtype, std::move(header->shape),
+      [file, path, start = header->header_bytes](std::uint64_t offset, std::span<std::byte> into) {
+        const std::size_t got = read_at(*file, path, start + offset, into);
+        if (got < into.size()) {
+          throw ReadError({ProblemKind::damaged, path, start + offset + got, "became shorter while it was read"});
+        }
+      }};
 }
 
 }  // namespace smd::tool::save

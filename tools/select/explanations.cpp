@@ -35,7 +35,7 @@ std::string instead_of_tensors(const Trial& trial) {
     ++kinds[value.kind == "none" ? "without a value" : value.kind];
   }
   const std::string list =
-      comma_list(kinds, [](const auto& kind) { return std::to_string(kind.second) + " " + kind.first; });
+      text::joined(kinds, ", ", [](const auto& kind) { return std::to_string(kind.second) + " " + kind.first; });
   const bool one = others.size() == 1;
   return fmt::format(", but {} {} ({}); smd-ls --locations -v lists {}", counted(others.size(), "record"),
                      one ? "is no tensor" : "are no tensors", list, one ? "it" : "them");
@@ -161,7 +161,8 @@ void say_no_step_in(Mode mode, const Trial& trial, const StepRequest& request, D
   } else if (mode != Mode::global && !contains(saved, mode)) {
     say(messages, "StepUnavailable",
         "no step was saved" + in_the_mode(mode) + as_far_as_read(trial) +
-            (saved.empty() ? "; steps were saved without a mode" : "; modes saved: " + comma_list(saved, mode_text)));
+            (saved.empty() ? "; steps were saved without a mode"
+                           : "; modes saved: " + text::joined(saved, ", ", mode_text)));
   } else if (!candidates_in(trial, request, mode, true).empty()) {
     say(messages, "StepNotYetAvailable",
         tensor + (tensor.empty() ? "" : ": ") + "no step" + in_the_mode(mode) +
@@ -190,7 +191,7 @@ void say_missing(Mode mode, const StepTerm& term, Trial& trial, const StepReques
     return;
   }
   const std::string name = kind_of_step(mode) + " " + std::to_string(term.number);
-  const std::string others = modes_that_have(trial, mode, term.number);
+  const std::string others = modes_that_have(trial, mode, term.number, &request);
   const std::vector<SelectedStep> of_trial = candidates_in(trial, {.options = request.options}, mode, incomplete);
   const auto at =
       std::ranges::find_if(of_trial, [&](const SelectedStep& step) { return step.mode_step.value == term.number; });
@@ -294,7 +295,7 @@ void note_repeated(const Trial& trial, const SelectedStep& step, Diagnostics& me
   messages.note(fmt::format(
       "{} {} was saved more than once: global step {} answers; without -m, -s {} shows the rest",
       kind_of_step(step.mode), step.mode_step.value, steps.front().value,
-      comma_list(std::span(steps).subspan(1), [](GlobalStep other) { return std::to_string(other.value); })));
+      text::joined(std::span(steps).subspan(1), ", ", [](GlobalStep other) { return std::to_string(other.value); })));
 }
 
 void note_saved_since(const Trial& trial, Mode mode, GlobalStep last, std::span<const GlobalStep> own,
@@ -321,11 +322,14 @@ std::string nearest_steps(std::span<const std::int64_t> numbers, std::int64_t wa
   return text.empty() ? text : "; nearest: " + text;
 }
 
-std::string modes_that_have(const Trial& trial, Mode asked, std::int64_t number) {
-  const auto has = [&](Mode mode) { return mode != asked && trial.global_step(mode, ModeStep(number)); };
+std::string modes_that_have(const Trial& trial, Mode asked, std::int64_t number, const StepRequest* request) {
+  const auto has = [&](Mode mode) {
+    return mode != asked && trial.global_step(mode, ModeStep(number)) &&
+           (request == nullptr || contains(numbers_of(candidates_in(trial, *request, mode, true)), number));
+  };
   std::vector<Mode> modes = trial.modes();
   std::erase_if(modes, [&](Mode mode) { return !has(mode); });
-  const std::string names = comma_list(modes, mode_text);
+  const std::string names = text::joined(modes, ", ", mode_text);
   // Not "in mode global": the trial may have saved nothing without a mode.
   const std::string global = has(Mode::global) ? "a global step " + std::to_string(number) : "";
   if (names.empty()) {

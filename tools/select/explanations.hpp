@@ -90,8 +90,10 @@ void say_no_step_selected(std::string_view trial, Diagnostics& messages, std::st
 [[nodiscard]] std::string undefined_collection(std::string_view name, const Trial& trial);
 
 /// Ends of messages about a step that is not there: `; nearest: 5 and 10` of ascending numbers, and `; there is a step
-/// 7 in mode train` for modes of the trial other than the one asked for. Empty if there is nothing to add.
+/// 7 in mode train` for modes of the trial other than the one asked for, in which `request`, if any, has that step to
+/// choose from. Empty if there is nothing to add.
 [[nodiscard]] std::string nearest_steps(std::span<const std::int64_t> numbers, std::int64_t wanted);
-[[nodiscard]] std::string modes_that_have(const Trial& trial, Mode asked, std::int64_t number);
+[[nodiscard]] std::string modes_that_have(const Trial& trial, Mode asked, std::int64_t number,
+                                          const StepRequest* request = nullptr);
 
 }  // namespace smd::tool

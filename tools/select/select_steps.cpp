@@ -378,14 +378,18 @@ std::vector<SelectedStep> candidates_in(const Trial& trial, const StepRequest& r
   return in_mode(trial, saved_steps(trial, request, incomplete).front(), mode);
 }
 
-bool has_candidates(const Trial& trial, const SelectionOptions& options, const std::string& tensor,
-                    const EntryFilter& counts) {
+bool any_entry(const Trial& trial, const EntryQuery& query, const EntryFilter& counts) {
   bool any = false;
-  trial.for_each_entry(query_of(options, std::span(&tensor, 1), true), [&](const TensorEntry& entry) {
-    any = counts(entry);
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    any = !counts || counts(entry);
     return !any;
   });
   return any;
+}
+
+bool has_candidates(const Trial& trial, const SelectionOptions& options, const std::string& tensor,
+                    const EntryFilter& counts) {
+  return any_entry(trial, query_of(options, std::span(&tensor, 1), true), counts);
 }
 
 std::vector<StepRange> ranges_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes) {

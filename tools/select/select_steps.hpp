@@ -46,6 +46,9 @@ struct TensorSteps {
 /// Which entries make a step one of the tensor's own: those with a value, say.
 using EntryFilter = std::function<bool(const TensorEntry&)>;
 
+/// Whether the trial has an entry of the query that counts. Without a filter, any does.
+[[nodiscard]] bool any_entry(const Trial& trial, const EntryQuery& query, const EntryFilter& counts = {});
+
 /// What to choose, and from which candidates.
 struct StepRequest {
   const SelectionOptions& options;  ///< -m and --every; the worker and --incomplete narrow the candidates.

@@ -244,6 +244,13 @@ std::string_view mode_text(Mode mode) noexcept {
   return mode_words[static_cast<std::size_t>(mode) - static_cast<std::size_t>(Mode::train)];
 }
 
+std::string full_step_text(GlobalStep step, Mode mode, ModeStep mode_step) {
+  const std::string text = std::to_string(step.value);
+  return mode == Mode::global
+             ? text
+             : text + " (" + std::string(mode_text(mode)) + " " + std::to_string(mode_step.value) + ")";
+}
+
 By By::from(const CommandLine& line, std::span<const std::string_view> words) {
   By by = {false, false, false};
   for (const std::string& name : line.values("by")) {

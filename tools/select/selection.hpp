@@ -84,6 +84,9 @@ struct SelectionOptions {
 /// the trial stores them: `smd::to_string`.
 [[nodiscard]] std::string_view mode_text(Mode mode) noexcept;
 
+/// `120 (train 118)`, or `120` for a step without a mode: as reports and captions name steps.
+[[nodiscard]] std::string full_step_text(GlobalStep step, Mode mode, ModeStep mode_step);
+
 /// What may be grouped by, in every command that groups.
 inline constexpr std::array<std::string_view, 3> by_words = {"tensor", "step", "worker"};
 

@@ -88,16 +88,6 @@ std::int64_t checked_index(const SliceTerm& term, std::int64_t size, std::size_t
 
 }  // namespace
 
-std::vector<std::int64_t> whole_strides(const Shape& shape) {
-  std::vector<std::int64_t> strides(shape.size(), 0);
-  std::int64_t stride = element_count(shape).value_or(0) == 0 ? 0 : 1;
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    strides[axis] = stride;
-    stride *= shape[axis];
-  }
-  return strides;
-}
-
 SliceSpec SliceSpec::parse(std::string_view text) {
   SliceSpec spec;
   std::vector<std::string_view> items = trimmed_parts(text, ",");

@@ -37,9 +37,6 @@ class SliceSpec {
   std::vector<SliceTerm> terms_;
 };
 
-/// The strides of a whole value; zeros if it has no elements, since its other sizes may be anything.
-[[nodiscard]] std::vector<std::int64_t> whole_strides(const Shape& shape);
-
 /// Narrows an open value to a slice. Returns why the slice does not fit; empty if it does.
 [[nodiscard]] std::string narrow(Extent& value, const SliceSpec& slice);
 

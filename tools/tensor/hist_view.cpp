@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --hist: a histogram of each value.
-#include "histogram.hpp"
+#include "rows/buckets.hpp"
 #include "rows/histogram_output.hpp"
 #include "value_view.hpp"
 
@@ -30,13 +30,10 @@ class HistView : public ValueView {
       messages_.warning(value_name(key) + ": no histogram of type " + std::string(to_string(value.dtype())));
       return;
     }
-    const BinCounts of = histogram(Elements(value.view()), options_.bins);
-    if (of.nan + of.inf != 0) {
-      messages_.warning(value_name(key) + ": " + std::to_string(of.nan) + " NaN and " + std::to_string(of.inf) +
-                        " infinite elements are in no bin");
-    }
-    print(key, heading(key, value, options_.output.terminal.ascii), of.edges, {of.counts.begin(), of.counts.end()},
-          true);
+    const Histogram of = histogram_of(value.view(), options_.bins);
+    note_uncounted(value_name(key), of, messages_);
+    print(key, heading(key, value, options_.output.terminal.ascii), of.edges(),
+          {of.counts().begin(), of.counts().end()}, true);
   }
 
   [[nodiscard]] std::optional<std::size_t> room() const override { return output_.room(); }
@@ -56,8 +53,8 @@ class HistView : public ValueView {
     const bool as_saved = !options_.bins_given && (!output_.bars() || (buckets != 0 && buckets <= most_bars));
     const BucketCounts of = as_saved ? *saved : rebinned(*saved);
     if (of.outside != 0) {
-      messages_.warning(value_name(key) + ": " + number_text(of.outside, 6) +
-                        " elements of its saved histogram are in no bin");
+      messages_.note(value_name(key) + ": " + number_text(of.outside, 6) +
+                     " elements of its saved histogram are in no bin");
     }
     print(key, value_heading(key, options_.output.terminal.ascii) + "  " + std::to_string(buckets) + " saved buckets",
           of.edges, of.counts, false);

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 namespace smd::tool::tensor {
 
@@ -112,10 +111,8 @@ std::string too_much_padding(const NpyType& type, Dtype dtype, std::span<const s
   }
   constexpr std::uint64_t times = 16;
   const std::uint64_t there = sum_of(parts, [](std::span<const std::byte> part) { return part.size(); });
-  // Each string has its length in the bytes, so there are this many, and the product fits.
-  const std::uint64_t count =
-      std::accumulate(shape.begin(), shape.end(), std::uint64_t{1},
-                      [](std::uint64_t all, std::int64_t axis) { return all * static_cast<std::uint64_t>(axis); });
+  // Each string has its length in the bytes, so there are this many, and the product fits unless a size is 0.
+  const std::uint64_t count = element_count({shape.begin(), shape.end()}).value_or(0);
   const std::uint64_t most = std::max(limits::padded_text_bytes, times * there);
   if (count <= most / type.item_size) {
     return {};

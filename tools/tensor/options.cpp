@@ -62,8 +62,13 @@ void check_view(const TensorOptions& options, const CommandLine& line) {
             "--matrix prints bare rows: use --json without it for nested arrays");
   refuse_if(options.smooth && options.view != TensorViewKind::values && options.view != TensorViewKind::spark,
             "--smooth is for rows and curves: not with " + flag);
-  refuse_if(options.view == TensorViewKind::pivot && options.reading.superseded == Superseded::included,
-            "--pivot has one value for each step: not with --with-superseded");
+  refuse_if(options.smooth && options.reading.superseded != Superseded::left_out,
+            "--smooth goes over the values that count: not with --superseded or --with-superseded");
+  const bool one_for_each_step = options.stack || options.svg() || picture || options.view == TensorViewKind::hist ||
+                                 options.view == TensorViewKind::pivot;
+  const std::string asked = options.stack ? "--stack" : flag.empty() ? "-f " + format : flag;
+  refuse_if(one_for_each_step && options.reading.superseded == Superseded::included,
+            asked + " has one value for each step: not with --with-superseded");
   refuse_if(options.stack && format != "npy" && format != "npz", "--stack needs -f npy or -f npz");
   refuse_if(line.has("bins") && options.view != TensorViewKind::hist, "--bins needs --hist");
   refuse_if(options.picture.scale == ScaleKind::logarithmic &&

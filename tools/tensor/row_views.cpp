@@ -271,19 +271,25 @@ class RowsView final : public ValueView {
   std::string time_text_;
 };
 
-constexpr std::array stat_columns = with_key_columns(std::array<Column, 13>{{{"dtype"},
-                                                                             {"shape"},
-                                                                             {"size", Align::right},
-                                                                             {"min", Align::right},
-                                                                             {"max", Align::right},
-                                                                             {"mean", Align::right},
-                                                                             {"std", Align::right},
-                                                                             {"nan", Align::right},
-                                                                             {"inf", Align::right},
-                                                                             {"zero", Align::right},
-                                                                             {"argmin"},
-                                                                             {"argmax"},
-                                                                             written_column}});
+using StatColumns = std::array<Column, 20>;
+
+constexpr StatColumns stat_columns(Superseded superseded) {
+  return with_key_columns(std::array<Column, 15>{{{"dtype"},
+                                                  {"shape"},
+                                                  {"size", Align::right},
+                                                  {"min", Align::right},
+                                                  {"max", Align::right},
+                                                  {"mean", Align::right},
+                                                  {"std", Align::right},
+                                                  {"nan", Align::right},
+                                                  {"inf", Align::right},
+                                                  {"zero", Align::right},
+                                                  {"argmin"},
+                                                  {"argmax"},
+                                                  {"wall_time", Align::right, false, false, false, show_date},
+                                                  superseded_column(superseded == Superseded::included),
+                                                  written_column}});
+}
 
 // Minimum and maximum are elements. No elements, or complex ones, have neither.
 Cell extreme_of(const ReducedValue& value, Dtype dtype) {
@@ -335,7 +341,8 @@ Extremes extremes_of(const TensorView& view) {
 class StatView : public ValueView {
  public:
   explicit StatView(ViewContext context)
-      : rows_(context.out, context.options.output, stat_columns, context.several_trials, context.messages) {}
+      : rows_(context.out, context.options.output, stat_columns(context.options.reading.superseded),
+              context.several_trials, context.messages) {}
 
   void set_trial(std::string_view name) override { rows_.set_trial(name); }
 
@@ -350,7 +357,7 @@ class StatView : public ValueView {
     const Index greatest = places.greatest ? index_of(*places.greatest, value.shape()) : Index();
     cells.push_back(least.empty() ? Cell() : Cell(IndexCell{least}));
     cells.push_back(greatest.empty() ? Cell() : Cell(IndexCell{greatest}));
-    cells.emplace_back(key.written);
+    cells.insert(cells.end(), {or_missing(key.wall_time), key.superseded, key.written});
     rows_.row(cells);
   }
 
@@ -372,7 +379,10 @@ std::span<const Column> rows_view_columns() noexcept {
 
 std::unique_ptr<ValueView> make_rows_view(ViewContext context) { return std::make_unique<RowsView>(context); }
 
-std::span<const Column> stat_view_columns() noexcept { return stat_columns; }
+std::span<const Column> stat_view_columns() noexcept {
+  static constexpr StatColumns columns = stat_columns(Superseded::left_out);
+  return columns;
+}
 
 std::unique_ptr<ValueView> make_stat_view(ViewContext context) { return std::make_unique<StatView>(context); }
 

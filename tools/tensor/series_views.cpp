@@ -147,15 +147,17 @@ class PivotView : public ValueView {
     if (!with_worker()) {
       columns.pop_back();
     }
-    const std::size_t fixed = columns.size();
+    std::set<std::string_view> taken = {"trial"};
+    for (const Column& column : columns) {
+      taken.insert(column.name);
+    }
     for (Scalar& scalar : named_) {
       std::string& name = scalar.name;
       order_.push_back(columns_.at(name));
-      const bool taken = name == "trial" || std::any_of(columns.begin(), columns.begin() + fixed,
-                                                        [&](const Column& one) { return one.name == name; });
-      if (taken) {
+      while (taken.contains(name)) {
         name.insert(0, "scalar.");
       }
+      taken.insert(name);
       columns.push_back({.name = name, .align = Align::right, .asked = !asked.empty()});
     }
     rows_.emplace(context_.out, context_.options.output, columns, false, context_.messages);

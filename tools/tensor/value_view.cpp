@@ -73,10 +73,7 @@ std::vector<Cell> with_key_cells(const ValueKey& key, std::initializer_list<Cell
   return cells;
 }
 
-std::string step_text(const ValueKey& key) {
-  const std::string text = "step " + std::to_string(key.step.value);
-  return key.mode == Mode::global ? text : fmt::format("{} ({} {})", text, mode_text(key.mode), key.mode_step.value);
-}
+std::string step_text(const ValueKey& key) { return "step " + full_step_text(key.step, key.mode, key.mode_step); }
 
 std::string value_heading(const ValueKey& key, bool ascii) {
   const std::string trial = key.trial.empty() ? std::string() : printable(key.trial, ascii) + "  ";
@@ -89,15 +86,6 @@ std::string heading(const ValueKey& key, const TensorValue& value, bool ascii) {
 
 std::string value_name(const ValueKey& key) {
   return single_quoted(key.tensor) + " at step " + std::to_string(key.step.value);
-}
-
-std::vector<std::int64_t> index_of(std::uint64_t place, std::span<const std::int64_t> shape) {
-  std::vector<std::int64_t> index(shape.size());
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    index[axis] = static_cast<std::int64_t>(place % static_cast<std::uint64_t>(shape[axis]));
-    place /= static_cast<std::uint64_t>(shape[axis]);
-  }
-  return index;
 }
 
 void warn_unless_utf8(const Elements& elements, const ValueKey& key, Diagnostics& messages) {

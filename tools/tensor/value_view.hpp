@@ -135,9 +135,6 @@ std::unique_ptr<ValueView> make_folder_view(ViewContext context);
 /// `'fc.weight' step 38`, for messages.
 [[nodiscard]] std::string value_name(const ValueKey& key);
 
-/// The places on each axis of an element, by its place in C order.
-[[nodiscard]] std::vector<std::int64_t> index_of(std::uint64_t place, std::span<const std::int64_t> shape);
-
 /// Warns if text had to be repaired.
 void warn_unless_utf8(const Elements& elements, const ValueKey& key, Diagnostics& messages);
 

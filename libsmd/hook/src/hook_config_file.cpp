@@ -3,10 +3,10 @@
 #include <smd/hook_config.hpp>
 
 #include "config_section.hpp"
-#include "storage/descriptor.hpp"
-#include "storage/system_problem.hpp"
+#include "text/descriptor.hpp"
 #include "text/environment.hpp"
 #include "text/limits.hpp"
+#include "text/system_problem.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -16,14 +16,14 @@
 namespace smd {
 namespace {
 
-using detail::storage::Descriptor;
-using detail::storage::uninterrupted;
+using detail::Descriptor;
+using detail::uninterrupted;
 
 std::string read_text(const std::string& path) {
   const Descriptor file(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
-  auto text = file ? detail::storage::read_to_end(file.get(), limits::json_bytes) : std::nullopt;
+  auto text = file ? detail::read_to_end(file.get(), limits::json_bytes) : std::nullopt;
   if (!text) {
-    throw ReadError(detail::storage::system_problem(errno, path));
+    throw ReadError(detail::system_problem(errno, path));
   }
   if (text->size() > limits::json_bytes) {
     throw ReadError({ProblemKind::damaged, path, {}, "longer than the limit (json_bytes)"});

@@ -163,7 +163,12 @@ void Hook::Impl::refuse_ended(bool saved_before) const {
       output->root() + ": the job is marked as over: what follows it has stopped, and does not see what is saved now");
 }
 
+void Hook::Impl::refuse_child() const {
+  detail::refuse_if(is_of_parent(), "the hook belongs to the parent process: a forked child cannot use it");
+}
+
 void Hook::Impl::throw_failure() const {
+  refuse_child();  // before the queue is asked: its lock may have been held at the fork
   queue.throw_failure();
   detail::refuse_if(closed, "the hook is closed");
 }
@@ -415,7 +420,7 @@ void Hook::Impl::throw_refused() {
 }
 
 void Hook::Impl::close() {
-  detail::refuse_if(is_of_parent(), "the hook belongs to the process that forked this one: only that one closes it");
+  refuse_child();
   if (closed) {
     queue.throw_failure();
     return;

@@ -41,6 +41,9 @@ struct __attribute__((visibility("hidden"))) Hook::Impl {
   /// @throws InvalidArgument if the trial's job has ended and this hook would begin another in its place. Logs a
   /// warning if the hook only adds to what is there.
   void refuse_ended(bool saved_before) const;
+  /// @throws InvalidArgument in a forked child.
+  void refuse_child() const;
+  /// @throws what stops all saving: a failure to write, InvalidArgument in a forked child or if the hook is closed.
   void throw_failure() const;
   [[nodiscard]] std::int64_t mode_step(Mode of) const { return mode_steps.at(static_cast<std::size_t>(of)); }
   /// Returns whether anything is written: not in a dry run, nor by a disabled hook.

@@ -34,13 +34,15 @@ constexpr std::array<std::string_view, 6> collection_keys = {"reductions",    "s
                                                              "include_regex", "tensor_names",    "save_histogram"};
 constexpr std::array<std::string_view, 2> configuration_keys = {"CollectionName", "CollectionParameters"};
 constexpr std::array<std::string_view, 2> tensorboard_keys = {"LocalPath", "S3OutputPath"};
+/// The `end_step` that stands for no end: a missing one has the value of the hook.
+constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 
 /// Applies the step keys of a section that have this prefix; the empty prefix is for all modes.
 void apply_steps(SaveConfigMode& config, const Section& section, const std::string& prefix) {
   config.save_interval = section.number(prefix + "save_interval", 1).value_or(config.save_interval);
   config.start_step = section.number(prefix + "start_step", 0).value_or(config.start_step);
   if (const auto end = section.number(prefix + "end_step", 0)) {
-    config.end_step = end;
+    config.end_step = *end == no_end ? std::nullopt : end;
   }
   if (auto steps = section.numbers(prefix + "save_steps")) {
     config.save_steps = std::move(*steps);
@@ -300,8 +302,7 @@ Json steps_json(const SaveConfigMode& config, const SaveConfigMode& base, bool n
     set("start_step", std::to_string(config.start_step));
   }
   if (config.end_step != base.end_step) {
-    // No string means "no end": the largest step stands for it.
-    set("end_step", std::to_string(config.end_step.value_or(std::numeric_limits<std::int64_t>::max())));
+    set("end_step", std::to_string(config.end_step.value_or(no_end)));
   }
   return keys;
 }

@@ -19,8 +19,6 @@
 namespace smd::detail::hook {
 namespace {
 
-using storage::Descriptor;
-using storage::uninterrupted;
 using Clock = std::chrono::steady_clock;
 
 constexpr mode_t lock_file_mode = 0666;  // umask removes from it

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "output.hpp"
-#include "storage/descriptor.hpp"
+#include "text/descriptor.hpp"
 
 #include <chrono>
 #include <functional>
@@ -28,7 +28,7 @@ class LocalLock {
 
   int root_;
   std::string path_;
-  storage::Descriptor file_;  // empty: the folder is locked
+  Descriptor file_;  // empty: the folder is locked
   std::string why_not_;
 };
 

@@ -4,10 +4,10 @@
 
 #include "local_lock.hpp"
 #include "output.hpp"
-#include "storage/descriptor.hpp"
 #include "storage/local_storage.hpp"
-#include "storage/system_problem.hpp"
+#include "text/descriptor.hpp"
 #include "text/path.hpp"
+#include "text/system_problem.hpp"
 
 #include <fmt/format.h>
 
@@ -24,9 +24,6 @@
 
 namespace smd::detail::hook {
 namespace {
-
-using storage::Descriptor;
-using storage::uninterrupted;
 
 constexpr mode_t folder_mode = 0777;  // umask removes from these
 constexpr mode_t file_mode = 0666;
@@ -59,7 +56,7 @@ Problem write_problem(int error, std::string file) {
   if (refusal != std::end(write_refusals)) {
     return {refusal->kind, std::move(file), {}, std::string("cannot be written: ") + refusal->why};
   }
-  Problem problem = storage::system_problem(error, std::move(file));
+  Problem problem = system_problem(error, std::move(file));
   constexpr std::string_view of_reading = "cannot be read: ";
   if (problem.text.starts_with(of_reading)) {
     problem.text.replace(0, of_reading.size(), "cannot be written: ");
@@ -125,7 +122,7 @@ class LocalPendingFile final : public PendingFile {
   }
 
   Outcome<std::size_t> read_back(std::uint64_t offset, std::span<std::byte> into) override {
-    const ssize_t got = storage::read_fully(file_.get(), offset, into);
+    const ssize_t got = read_fully(file_.get(), offset, into);
     if (got < 0) {
       return std::move(problem().problem());
     }

@@ -241,7 +241,7 @@ std::vector<std::size_t>& Collections::members(std::string_view name) {
 void Collections::require_members(const std::vector<std::string>& also) {
   for (const Entry& entry : entries_) {
     const std::string& name = entry.config.name;
-    if (entry.included && entry.patterns.empty() && entry.names.empty() && !is_built_in(name) &&
+    if (entry.included && entry.patterns.empty() && entry.names.empty() && !is_built_in_collection(name) &&
         !contains(also, name)) {
       throw_no_members(name);
     }

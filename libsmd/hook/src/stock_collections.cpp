@@ -69,6 +69,10 @@ std::map<std::string, Collection> stock_collections(Framework framework) {
   return collections;
 }
 
+bool is_built_in_collection(std::string_view name) noexcept {
+  return std::ranges::any_of(stock, [&](const Stock& one) { return one.name == name; });
+}
+
 namespace detail::hook {
 
 std::span<const std::string_view> collections_always_saved(Framework framework) noexcept {
@@ -83,10 +87,6 @@ std::span<const std::string_view> collections_always_saved(Framework framework) 
       break;
   }
   return names;
-}
-
-bool is_built_in(std::string_view name) noexcept {
-  return std::ranges::any_of(stock, [&](const Stock& one) { return one.name == name; });
 }
 
 std::vector<std::string> patterns_in_any_framework(std::string_view name) {

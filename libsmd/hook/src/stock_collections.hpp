@@ -13,9 +13,6 @@ namespace smd::detail::hook {
 /// Returns the collections that a framework's hook always saves.
 [[nodiscard]] std::span<const std::string_view> collections_always_saved(Framework framework) noexcept;
 
-/// Returns whether some framework has a built-in collection of that name.
-[[nodiscard]] bool is_built_in(std::string_view name) noexcept;
-
 /// Returns all patterns that frameworks have for a collection.
 [[nodiscard]] std::vector<std::string> patterns_in_any_framework(std::string_view name);
 

@@ -18,7 +18,6 @@ namespace smd {
 struct LayoutTraits {
   std::string_view name;     ///< `debugger`, `tensorboard`, `wandb`, `checkpoints`, `metrics`; never freed.
   bool has_modes = false;    ///< Steps have modes; else all have `Mode::global`, and names tell what is training.
-  bool marks_end = false;    ///< A job marks its end. If it does not mark steps, one that was killed does not.
   bool marks_steps = false;  ///< Index files mark steps, so that each is complete at some moment; else a step can grow.
   bool has_checksums = false;  ///< A changed element can be found.
   bool has_headers = false;    ///< Headers tell the type and shape of each value before it is read.

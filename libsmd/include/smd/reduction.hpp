@@ -114,7 +114,8 @@ struct ReducedValue {
     undefined,  ///< No result: min, max of no elements; min, max, signs, prod, percentile of complex numbers,
                 ///< but not of their |x|.
     real,
-    integer,  ///< Exact: counts; min, max, sum, l1 of integers and booleans.
+    integer,  ///< Exact: counts; min, max, sum, l1 of integers and booleans; from 2^53 on the mean of one integer,
+              ///< and a median or percentile of one view of integers that is one of them.
     complex,  ///< mean and sum of complex numbers.
   };
 

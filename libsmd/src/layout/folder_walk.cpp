@@ -15,7 +15,8 @@ using storage::EntryKind;
 
 namespace {
 
-constexpr std::size_t longest_path = 4095;  // PATH_MAX without the NUL at the end
+constexpr std::size_t longest_path = 4095;               // PATH_MAX without the NUL at the end
+constexpr std::string_view folder_of_copies = ".~tmp~";  // of `rsync --delay-updates`
 
 }  // namespace
 
@@ -71,7 +72,9 @@ bool FolderWalk::may_visit(const std::string& folder, bool link) {
     return false;
   }
   const bool of_system = folder == "proc" || folder == "sys" || folder == "dev";  // below `/`
-  const std::string_view why = link || of_system ? storage_.off_limits(folder) : std::string_view();
+  const std::string_view why = text::leaf_of(folder) == folder_of_copies ? "rsync has not put these copies in place yet"
+                               : link || of_system                       ? storage_.off_limits(folder)
+                                                                         : std::string_view();
   if (!why.empty()) {
     notes_.add({ProblemKind::remark, folder, {}, std::string(why)});
   }

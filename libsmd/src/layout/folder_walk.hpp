@@ -38,7 +38,8 @@ struct WalkLimits {
 
 /// Visits a place and the folders below it, level by level. Follows symbolic links, but visits each folder once, under
 /// its own name rather than that of a link. No link leads to the place, to a folder above it, or into the system's
-/// /proc, /sys and /dev. The functions that ask about a folder are about the current one.
+/// /proc, /sys and /dev. What rsync keeps in a `.~tmp~` below the place is not visited. The functions that ask about a
+/// folder are about the current one.
 class FolderWalk {
  public:
   /// `name`: the place's own, for `name()`. `storage` must outlive this.

@@ -133,6 +133,14 @@ struct Extras {
   std::uint64_t not_kept = 0;      ///< Number of values beyond that limit.
   Hyperparameters hyperparameters;
   std::optional<std::int64_t> exit_code;  ///< Of a job that has ended and said so.
+
+  void add_other(OtherValue other) {
+    if (others.size() < limits::other_values) {
+      others.push_back(std::move(other));
+    } else {
+      ++not_kept;
+    }
+  }
 };
 
 /// What a layout knows of a trial after a look, from which the next look continues. Each layout derives a class with
@@ -275,7 +283,7 @@ class Layout {
     return all;
   }
   /// Returns where a change means that there may be something new.
-  [[nodiscard]] virtual storage::WatchScope watched() const { return {{""}, false}; }
+  [[nodiscard]] virtual storage::WatchScope watched() const { return {{""}, true}; }
   /// Returns the name that the record in a file has, given the stored name in the catalog. Borrowed from `stored` or
   /// the layout.
   [[nodiscard]] virtual std::string_view record_name(std::string_view /*file*/,

@@ -323,13 +323,27 @@ void SeriesRows::apply_restarts(Series& series, std::uint32_t id) {
   const auto least = std::ranges::upper_bound(table_->deferred, series.restarts, {},
                                               [](const auto& restart) { return restart.number; });
   series.restarts = table_->restarts;
-  if (least == table_->deferred.end() || !series.has_value || series.last_step < least->step) {
+  if (least != table_->deferred.end()) {
+    restart(series, id, least->step);
+  }
+}
+
+void SeriesRows::restart(std::span<const std::uint32_t> ids, std::int64_t step) {
+  rows_.end_row();
+  for (const std::uint32_t id : ids) {
+    restart(table_->series[id], id, step);
+  }
+}
+
+void SeriesRows::restart(Series& series, std::uint32_t id, std::int64_t step) {
+  if (!series.has_value || series.last_step < step) {
     return;
   }
   name_in_tables(series, id);
-  supersede(series, least->step);
-  series.has_value = least->step > INT64_MIN;
-  series.last_step = series.has_value ? least->step - 1 : least->step;
+  supersede(series, step);
+  series.has_value = step > INT64_MIN;
+  series.last_step = series.has_value ? step - 1 : step;
+  series.last_bits.reset();
 }
 
 void SeriesRows::name_in_tables(Series& series, std::uint32_t id) {
@@ -364,6 +378,7 @@ void SeriesRows::begin_value(Series& series, ValueKind kind, std::int64_t step) 
   series.last_step = step;
   series.last_file = file_;
   series.last_row = rows_.row();
+  series.last_bits.reset();
   cursor_.workers = std::max(cursor_.workers, worker_ + 1);
   if ((series.kinds & bit_of(kind)) == 0) {
     series.kinds |= bit_of(kind);

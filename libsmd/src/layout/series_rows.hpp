@@ -104,19 +104,21 @@ class StepRowWriter {
   /// Returns whether there is room for another such row. @pre repeats()
   [[nodiscard]] bool can_repeat() const noexcept { return stretch_->rows + 1 < stretch_->capacity; }
   /// Ends the current row, and adds one with its names and types, and one time, at a later step. Returns where its
-  /// numbers belong, of 8 bytes each; null if they, the time or the step do not fit. @pre repeats(), can_repeat()
+  /// numbers belong, of 8 bytes each; null if they, the time or the step do not fit.
+  /// @pre repeats(), can_repeat(), and all its entries are numbers
   [[nodiscard]] std::byte* add_repeated(std::int64_t step, std::uint64_t wall_time) {
-    const bool timed = stretch_->length_form == LengthForm::one ||
-                       (stretch_->length_form == LengthForm::wide && stretch_->names.size() == 1);
-    if (step <= step_ || !stretch_->wide || (!timed && !fits_length(wall_time))) {
+    const std::size_t names = stretch_->names.size();
+    const bool untimed = stretch_->length_form == LengthForm::none;
+    if (step <= step_ || !stretch_->wide || (untimed && !fits_length(wall_time))) {
       return nullptr;
     }
     push_row();
     step_ = step;
-    if (timed) {
-      std::memcpy(stretch_->lengths, &wall_time, sizeof wall_time);
+    const std::size_t times = Payload::lengths_bytes(stretch_->length_form, names) / sizeof wall_time;
+    for (std::size_t i = 0; i < times; ++i) {
+      std::memcpy(stretch_->lengths + i * sizeof wall_time, &wall_time, sizeof wall_time);
     }
-    filled_ = stretch_->names.size();
+    filled_ = names;
     return stretch_->starts;
   }
   class RepeatedRows;
@@ -359,9 +361,9 @@ struct Series {
   std::uint32_t last_file = 0;
   std::int64_t last_step = 0;  ///< The greatest step of values that count, or an upper bound of it.
   std::uint64_t last_row = 0;
-  std::uint64_t last_bits = 0;  ///< Of the last value that `SeriesRows::take_number` took.
-  std::uint32_t next = no_id;   ///< The series that followed last time.
-  std::uint64_t restarts = 0;   ///< So many of its table's have superseded values of it.
+  std::optional<std::uint64_t> last_bits;  ///< Of the last value that counts, if `SeriesRows` took it as a number.
+  std::uint32_t next = no_id;              ///< The series that followed last time.
+  std::uint64_t restarts = 0;              ///< So many of its table's have superseded values of it.
   // Valid in the current look only:
   std::uint32_t look = 0;
   std::uint32_t name = no_id;          ///< Id in the look's tables.
@@ -395,6 +397,18 @@ struct SeriesCursor {
   [[nodiscard]] std::uint32_t file_of(std::uint64_t row) const noexcept;
 };
 
+/// Returns a cursor for reading from the start. It keeps the next row id and the number of workers of `before`, which
+/// may be null.
+template <class Cursor>
+[[nodiscard]] std::shared_ptr<Cursor> emptied(const Cursor* before) {
+  auto empty = std::make_shared<Cursor>();
+  if (before != nullptr) {
+    empty->next_row = before->next_row;
+    empty->workers = before->workers;
+  }
+  return empty;
+}
+
 class SeriesListing : public Listing {
  public:
   /// Adds workers until there are `count`.
@@ -414,6 +428,20 @@ class ListingOf final : public SeriesListing {
 
   std::shared_ptr<const Cursor> cursor;
 };
+
+/// Returns the listing of a look that ended with `cursor`. `before`: that of the look before; null if there was none.
+template <class ListingType, class Cursor>
+[[nodiscard]] std::shared_ptr<ListingType> next_listing(std::shared_ptr<Cursor> cursor, const ListingType* before,
+                                                        ProblemList&& notes) {
+  auto listing = before == nullptr ? std::make_shared<ListingType>() : std::make_shared<ListingType>(*before);
+  listing->notes = std::move(notes);
+  listing->add_workers(cursor->workers);
+  if (before == nullptr || cursor != before->cursor) {
+    listing->extras = std::make_shared<const Extras>(cursor->extras);
+  }
+  listing->cursor = std::move(cursor);
+  return listing;
+}
 
 /// Turns values into rows, and records which earlier ones they supersede.
 class SeriesRows {
@@ -482,6 +510,8 @@ class SeriesRows {
   /// Supersedes all values of the table at this step and later ones: the job was restarted. A series is only changed
   /// when it is asked for next, or in `apply_restarts`: there may be many of both.
   void restart(std::int64_t step);
+  /// As above, the values of some series only, by their ids, and at once.
+  void restart(std::span<const std::uint32_t> ids, std::int64_t step);
   /// Changes all series of the table. Call this before another `begin_file`.
   void apply_restarts();
   /// Ends the last row and the look, whose rows are in `found.loaded`. `collections`: those of the look before.
@@ -490,6 +520,7 @@ class SeriesRows {
  private:
   void name_in_tables(Series& series, std::uint32_t id);
   void apply_restarts(Series& series, std::uint32_t id);
+  void restart(Series& series, std::uint32_t id, std::int64_t step);
   void supersede(Series& series, std::int64_t from_step);
 
   SeriesCursor& cursor_;

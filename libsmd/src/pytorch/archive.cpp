@@ -356,8 +356,10 @@ Outcome<Archive> read_archive(const FileSection& section, ProblemList& problems,
   return archive;
 }
 
-MemberSource::MemberSource(std::vector<Member> members, bool is_swapped, bool is_archive)
+MemberSource::MemberSource(std::vector<Member> members, bool is_swapped, bool is_archive,
+                           std::optional<storage::FileStamp> of_file)
     : members_(std::move(members)), states_(new std::atomic<State>[members_.size()]()) {
+  stamp = of_file;
   swapped = is_swapped;
   has_checksums = is_archive;
 }
@@ -413,7 +415,7 @@ Status MemberSource::verify_member(const storage::File& file, std::size_t i, con
 
 /// Returns the problem of a member, with its name.
 Status MemberSource::refuse(const storage::File& file, std::size_t i, Problem problem) const {
-  states_[i] = problem.kind == ProblemKind::stopped ? unknown : wrong;
+  states_[i] = problem.kind == ProblemKind::stopped || !unchanged(file) ? unknown : wrong;
   std::string name;
   (void)content_begin(file, members_[i], &name);
   const std::string_view within = std::string_view(name).substr(name.find('/') + 1);

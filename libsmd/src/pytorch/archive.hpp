@@ -77,7 +77,8 @@ struct Archive {
 class MemberSource final : public storage::ElementSource {
  public:
   /// `members`: by offset.
-  MemberSource(std::vector<Member> members, bool is_swapped, bool is_archive);
+  MemberSource(std::vector<Member> members, bool is_swapped, bool is_archive,
+               std::optional<storage::FileStamp> of_file);
 
   [[nodiscard]] Outcome<std::uint64_t> find(const storage::File& file, std::uint64_t offset) const override;
   [[nodiscard]] Status verify(const storage::File& file, std::uint64_t offset,

@@ -879,8 +879,8 @@ void describe(const Pickle& pickle, Storages& storages, TorchFile& file, const S
     Describer(*storages.constants, storages, file, stop, tensors).run_constants();
   }
   if (!storages.members.empty()) {
-    file.source =
-        std::make_shared<const MemberSource>(std::move(storages.members), storages.swapped, storages.is_archive);
+    file.source = std::make_shared<const MemberSource>(std::move(storages.members), storages.swapped,
+                                                       storages.is_archive, storages.stamp);
   }
   file.tensors = storages.find ? std::move(tensors).make(file.source)
                                : std::move(tensors).make(std::make_shared<const LostElements>());

@@ -18,11 +18,12 @@ struct Storages {
   std::vector<Member> members = {};  ///< By offset: storages, and whatever else an archive contains.
   /// Returns the index in `members` of the storage with a key. Null if nothing is known of storages.
   std::function<std::optional<std::uint32_t>(std::string_view key)> find = {};
-  std::string_view folder = {};    ///< What stands before a key in messages.
-  bool swapped = false;            ///< Elements are big-endian.
-  std::uint64_t pickle_begin = 0;  ///< Where the pickle begins in the file, for messages.
-  bool pickle_is_stored = false;   ///< In one of the members, whose bytes can be read as elements.
-  bool is_archive = false;         ///< Its members have checksums.
+  std::string_view folder = {};                  ///< What stands before a key in messages.
+  bool swapped = false;                          ///< Elements are big-endian.
+  std::uint64_t pickle_begin = 0;                ///< Where the pickle begins in the file, for messages.
+  bool pickle_is_stored = false;                 ///< In one of the members, whose bytes can be read as elements.
+  bool is_archive = false;                       ///< Its members have checksums.
+  std::optional<storage::FileStamp> stamp = {};  ///< `storage::ElementSource::stamp`.
   /// What a TorchScript archive has beside its object, or null: a tuple of tensors, with a folder of its own.
   const Pickle* constants = nullptr;
   std::uint64_t constants_begin = 0;  ///< As `pickle_begin`.

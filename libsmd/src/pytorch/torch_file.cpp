@@ -17,7 +17,8 @@ namespace {
 /// Reads a file of `torch.save`.
 class TorchFileReader {
  public:
-  TorchFileReader(const FileSection& section, const Stop& stop) : section_(section), stop_(stop) {}
+  TorchFileReader(const FileSection& section, const Stop& stop)
+      : section_(section), stop_(stop), stamp_(section.file.stamp()) {}
 
   TorchFile read() && {
     const auto first = read_bytes(section_.file, section_.begin,
@@ -168,6 +169,7 @@ class TorchFileReader {
     storages.pickle_begin = loaded->begin;
     storages.pickle_is_stored = members[*data].method == 0;
     storages.is_archive = true;
+    storages.stamp = stamp_;
     storages.members = std::move(archive->members);
     if (storages.pickle_is_stored) {
       storages.members[*data].begin = loaded->begin;
@@ -220,6 +222,7 @@ class TorchFileReader {
     storages.swapped = facts.boolean(facts.find(facts.root(), "little_endian")) == false;
     storages.pickle_begin = parts[object]->begin;
     storages.pickle_is_stored = true;
+    storages.stamp = stamp_;
     add_member(storages, storages.pickle_begin, described.length());
     std::map<std::string_view, std::uint32_t> found;
     if (parts[keys] != nullptr) {
@@ -283,6 +286,7 @@ class TorchFileReader {
 
   const FileSection& section_;
   const Stop& stop_;
+  std::optional<storage::FileStamp> stamp_;
   TorchFile file_;
   std::set<std::string> listed_;  ///< Names of its globals.
 };

@@ -7,9 +7,7 @@
 
 #include <pthread.h>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -335,15 +333,12 @@ class RankSearch {
     if (others == 0) {
       return std::numeric_limits<double>::quiet_NaN();
     }
-    const double place = percent_ / 100 * static_cast<double>(others - 1);
-    const double floor = std::floor(place);
-    const auto rank = std::min(static_cast<std::size_t>(floor), others - 1);
+    const auto [rank, weight] = percentile_place(percent_, others);
     std::optional<Neighbours<T>> around = enclosed(elements, others, rank);
     if (!around) {
       around = by_copying(elements, magnitude_, rank);
     }
     // numpy's _lerp, including its NaN for infinite distances.
-    const double weight = place - floor;
     const auto a = static_cast<double>(around->at);
     const auto b = static_cast<double>(around->next);
     const double distance = b - a;

@@ -5,10 +5,25 @@
 
 #include "reduce/elements.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 
 namespace smd::detail::reduce {
+
+/// Where a percentile lies among sorted elements: at the one of this rank, or by `weight` nearer to the next one.
+struct PercentilePlace {
+  std::size_t rank;
+  double weight;  ///< From 0 to below 1.
+};
+
+/// @param others number of elements, not 0.
+inline PercentilePlace percentile_place(double percent, std::size_t others) noexcept {
+  const double place = percent / 100 * static_cast<double>(others - 1);
+  const double floor = std::floor(place);
+  return {std::min(static_cast<std::size_t>(floor), others - 1), place - floor};
+}
 
 /// Percentiles of elements in place: linear interpolation between the two nearest elements (with `magnitude`: of |x|),
 /// as numpy.percentile in float64. NaN are skipped.

@@ -9,7 +9,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,15 @@ ReducedValue integer(Int128 value) {
           .real = static_cast<double>(value),
           .high = static_cast<std::int64_t>(value >> 64),
           .low = static_cast<std::uint64_t>(value)};
+}
+
+/// Below it, double represents every integer.
+constexpr double exact_below = 0x1p53;
+
+/// Returns an element of integer type.
+ReducedValue exact_element(Int128 value) {
+  const auto rounded = static_cast<double>(value);
+  return std::fabs(rounded) < exact_below ? real(rounded) : integer(value);
 }
 
 ReducedValue complex(double re, double im) {
@@ -58,11 +69,36 @@ double with_specials(const Specials& specials, bool propagate, double finite) {
   return specials.posinf != 0 ? infinity : specials.neginf != 0 ? -infinity : finite;
 }
 
-/// Computes results from an accumulator. `in_place` computes percentiles if the elements were not copied; otherwise it
-/// is null.
+/// The elements of a view, which are not kept.
+struct InPlace {
+  Dtype type;
+  const std::byte* source;
+  std::size_t n;
+  std::unique_ptr<Percentiles> percentiles = nullptr;
+};
+
+/// Returns the percentile of integers of 64 bits (with `magnitude`: of |x|); nullopt if it is none of them.
+std::optional<Int128> integer_percentile(const InPlace& elements, bool magnitude, double percent) {
+  constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+  const bool is_signed = elements.type == Dtype::int64;
+  std::vector<std::uint64_t> ordered(elements.n);  // in the order of the integers
+  std::memcpy(ordered.data(), elements.source, elements.n * sizeof sign);
+  for (std::uint64_t& bits : ordered) {
+    bits = !is_signed ? bits : magnitude ? magnitude_of(bits) : bits ^ sign;
+  }
+  const auto [rank, weight] = percentile_place(percent, elements.n);
+  const auto at = ordered.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::ranges::nth_element(ordered, at);
+  if (weight != 0 && *std::ranges::min_element(at + 1, ordered.end()) != *at) {
+    return std::nullopt;
+  }
+  return is_signed && !magnitude ? integer_from(true, *at ^ sign) : Int128{*at};
+}
+
+/// Computes results from an accumulator. `in_place`: the elements, if they were not copied.
 class Answer {
  public:
-  Answer(const Accumulator& data, std::uint64_t ddof, Percentiles* in_place = nullptr)
+  Answer(const Accumulator& data, std::uint64_t ddof, const InPlace* in_place = nullptr)
       : data_(data),
         ddof_(ddof),
         in_place_(in_place),
@@ -102,7 +138,7 @@ class Answer {
       case ReductionKind::l1:
         return magnitude_sum();
       case ReductionKind::mean:
-        return reduction.abs ? real(magnitude_mean()) : mean();
+        return reduction.abs ? magnitude_mean() : mean();
       case ReductionKind::variance:
         return real(variance(reduction.abs).value());
       case ReductionKind::std:
@@ -181,6 +217,9 @@ class Answer {
 
   [[nodiscard]] ReducedValue mean() const {
     const auto n = static_cast<double>(used_);
+    if (data_.integers_ && used_ == 1) {
+      return exact_element(data_.sum_integer_);
+    }
     if (data_.complex_) {
       // As NumPy divides by a complex number without an imaginary part: an infinite part makes the other one NaN.
       const ReducedValue total = sum();
@@ -199,11 +238,14 @@ class Answer {
     }
     return real(nan_ ? not_a_number : (infinite_ != 0 ? infinity : finite_magnitudes().value()));
   }
-  [[nodiscard]] double magnitude_mean() const {
+  [[nodiscard]] ReducedValue magnitude_mean() const {
     if (nan_ || used_ == 0) {
-      return not_a_number;
+      return real(not_a_number);
     }
-    return infinite_ != 0 ? infinity : divide(finite_magnitudes(), static_cast<double>(used_)).value();
+    if (data_.integers_ && used_ == 1) {
+      return exact_element(data_.abs_sum_integer_);
+    }
+    return real(infinite_ != 0 ? infinity : divide(finite_magnitudes(), static_cast<double>(used_)).value());
   }
 
   [[nodiscard]] Moments imaginary() const {
@@ -262,7 +304,11 @@ class Answer {
       return real(not_a_number);
     }
     if (in_place_ != nullptr) {
-      return real(in_place_->of(abs, percent, others));
+      const double number = in_place_->percentiles->of(abs, percent, others);
+      // Only integers of 64 bits are as large as this.
+      const bool rounded = data_.integers_ && std::fabs(number) >= exact_below;
+      const auto exact = rounded ? integer_percentile(*in_place_, abs, percent) : std::nullopt;
+      return exact ? exact_element(*exact) : real(number);
     }
     const auto of = [&](const auto& kept) { return real(percentiles_of(kept.elements())->of(abs, percent, others)); };
     const KeptForPercentiles& kept = data_.kept_;
@@ -281,7 +327,7 @@ class Answer {
 
   const Accumulator& data_;
   std::uint64_t ddof_;
-  Percentiles* in_place_;
+  const InPlace* in_place_;
   bool propagate_;
   bool nan_;  // NaN propagates to the result
   std::uint64_t infinite_;
@@ -479,7 +525,8 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
   Accumulator data(groups, options.omit_nan);
   const std::byte* const source = view.bytes().data();
   const std::size_t n = detail::reduce::whole_elements(view);
-  std::unique_ptr<Percentiles> percentiles;  // if there are any
+  InPlace in_place{type, source, n};
+  std::unique_ptr<Percentiles>& percentiles = in_place.percentiles;
   for (const Reduction& reduction : wanted) {
     if (needs_values(reduction) && !is_complex(type)) {
       percentiles = percentiles ? std::move(percentiles) : percentiles_of(type, source, n);
@@ -500,7 +547,7 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
   } while (done < n);
   std::vector<ReducedValue> values;
   values.reserve(wanted.size());
-  const Answer answer(data, options.ddof, percentiles.get());
+  const Answer answer(data, options.ddof, percentiles ? &in_place : nullptr);
   for (const Reduction& reduction : wanted) {
     values.push_back(answer.of(reduction));
   }

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "storage/descriptor.hpp"
+#include "text/descriptor.hpp"
 
 /// Opens paths beneath a directory such that nothing outside it can be reached, whatever the path or a symbolic link
 /// contains. Links are followed as long as they stay beneath; an absolute link never does.

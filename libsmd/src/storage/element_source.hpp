@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace smd::detail::storage {
@@ -35,11 +36,18 @@ class ElementSource {
   ElementSource& operator=(const ElementSource&) = delete;
   virtual ~ElementSource() = default;
 
+  /// Of the file that has the elements, taken before its header was read; nullopt if it is unknown.
+  std::optional<FileStamp> stamp = {};
   bool swapped = false;  ///< Elements are big-endian; of complex numbers, each part.
   bool has_checksums = false;
   std::vector<std::byte> held = {};       ///< The elements, if the file has them in a form that had to be decoded.
   std::vector<ElementChunk> chunks = {};  ///< The tensor, if it lies in several places; each element once.
 
+  /// Returns a problem if the file has changed since then: the header describes another version.
+  [[nodiscard]] Status unchanged(const File& file) const {
+    return !stamp || file.stamp() == stamp ? ok()
+                                           : make_problem(ProblemKind::not_found, "was replaced while it was read");
+  }
   /// Returns where elements begin that a place says to be at `offset`. Checks what stands before them.
   [[nodiscard]] virtual Outcome<std::uint64_t> find(const File& /*file*/, std::uint64_t offset) const { return offset; }
   /// Verifies the checksum of the part of the file in which such elements lie, once for all readers.

@@ -2,9 +2,9 @@
 #include "storage/local_storage.hpp"
 
 #include "base/parallel.hpp"
-#include "storage/system_problem.hpp"
 #include "text/limits.hpp"
 #include "text/mapped.hpp"
+#include "text/system_problem.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -226,6 +226,14 @@ class LocalFile final : public File {
   }
   [[nodiscard]] bool ends_in_hole() const noexcept override {
     return size_ > 0 && ::lseek(fd_.get(), static_cast<off_t>(size_ - 1), SEEK_DATA) < 0 && errno == ENXIO;
+  }
+  [[nodiscard]] std::optional<FileStamp> stamp() const override {
+    struct stat status = {};
+    if (uninterrupted([&] { return ::fstat(fd_.get(), &status); }) != 0) {
+      return std::nullopt;
+    }
+    status.st_ctim = {};  // chmod and each change of a name alter it, and no byte
+    return file_stamp_from(status);
   }
 
  private:

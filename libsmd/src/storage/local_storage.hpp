@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "storage/beneath.hpp"
-#include "storage/descriptor.hpp"
 #include "storage/storage.hpp"
+#include "text/descriptor.hpp"
 
 namespace smd::detail::storage {
 

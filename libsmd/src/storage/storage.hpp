@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/buffer.hpp"
@@ -36,6 +37,13 @@ struct DirEntry {
 };
 inline constexpr std::size_t all_names = std::numeric_limits<std::size_t>::max();
 
+/// Changes whenever another file takes a name or the file is written to, but not twice within a tick of the file
+/// system's clock.
+using FileStamp = std::array<std::uint64_t, 5>;
+
+/// Returns the size of the file that had a stamp.
+[[nodiscard]] inline std::uint64_t size_of(const FileStamp& stamp) noexcept { return stamp.back(); }
+
 /// One open file. `read_at` may be called from many threads.
 class File {
  public:
@@ -48,17 +56,13 @@ class File {
   virtual Outcome<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const = 0;
   /// Returns whether the end of the file was never written: its length was set before.
   [[nodiscard]] virtual bool ends_in_hole() const noexcept { return false; }
+  /// Returns the present stamp of the open file; nullopt if it is unknown. While it stays the same, all bytes that were
+  /// read are of one version. It may differ from what `Storage::file_stamp` returns.
+  [[nodiscard]] virtual std::optional<FileStamp> stamp() const { return std::nullopt; }
 };
 
-/// Changes whenever a name is added to a folder or removed from it, but not twice within a tick of the file system's
-/// clock.
+/// Changes whenever a name is added to a folder or removed from it, with the same limit.
 using FolderStamp = std::array<std::uint64_t, 5>;
-
-/// Changes whenever another file takes a name or the file is written to, with the same limit.
-using FileStamp = std::array<std::uint64_t, 5>;
-
-/// Returns the size of the file that had a stamp.
-[[nodiscard]] inline std::uint64_t size_of(const FileStamp& stamp) noexcept { return stamp.back(); }
 
 /// Identifies a folder, whichever of its names is used.
 using FolderIdentity = std::array<std::uint64_t, 2>;
@@ -225,8 +229,15 @@ class Storage {
 /// Returns a watch that reports a possible change each `poll_interval`, which is enough for any storage.
 [[nodiscard]] std::unique_ptr<Watch> polled_watch(std::chrono::milliseconds poll_interval);
 
-/// Returns whether a problem is that descriptors ran out: a retry with fewer at a time may succeed.
-[[nodiscard]] bool too_many_open_files(const Problem& problem) noexcept;
+/// Returns the problem of a file that is longer than the caller allows.
+[[nodiscard]] inline Problem too_long(std::string file, std::uint64_t most) {
+  return in_file(damaged("is longer than " + std::to_string(most) + " bytes, the most allowed here"), std::move(file));
+}
+
+/// Returns whether a problem is that of `too_long`: a retry with a larger `most` may succeed.
+[[nodiscard]] inline bool is_too_long(const Problem& problem, std::uint64_t most) {
+  return problem == too_long(problem.file, most);
+}
 
 /// Opens a storage for a local directory. Holds it by descriptor, so renaming the directory has no effect.
 Outcome<std::unique_ptr<Storage>> open_local(const std::string& path);

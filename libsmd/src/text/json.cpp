@@ -156,8 +156,8 @@ void dismantle(Json& value) noexcept {
   }
 }
 
-std::optional<JsonError> json_error(std::string_view text, std::size_t depth) {
-  return JsonBuilder<json>(text, depth, {}, nullptr).read();
+std::optional<JsonError> json_error(std::string_view text) {
+  return JsonBuilder<json>(text, limits::json_depth, {}, nullptr).read();
 }
 
 template <class Json>

@@ -63,7 +63,7 @@ class JsonDocument {
 };
 
 /// Returns why a text is not JSON, or nullopt if it is.
-[[nodiscard]] std::optional<JsonError> json_error(std::string_view text, std::size_t depth = limits::json_depth);
+[[nodiscard]] std::optional<JsonError> json_error(std::string_view text);
 
 /// Is called for each `null` of a text, in order. Returns the number that it stands for, or nullopt for a `null`.
 using NullMeaning = std::function<std::optional<double>()>;

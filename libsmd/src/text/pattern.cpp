@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/pattern.hpp"
 
+#include "text/mapped.hpp"
+
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
@@ -315,13 +317,8 @@ std::optional<std::string> Pattern::compile(std::string_view text) {
 }
 
 std::vector<std::string> Pattern::group_names() const {
-  std::vector<std::string> names;
-  if (compiled_ != nullptr) {
-    for (const auto& [name, number] : compiled_->groups()) {
-      names.push_back(name);
-    }
-  }
-  return names;
+  using Named = std::pair<std::string, std::size_t>;
+  return compiled_ != nullptr ? mapped(compiled_->groups(), &Named::first) : std::vector<std::string>();
 }
 
 Pattern::Answer Pattern::search_groups(std::string_view subject, std::vector<Group>& groups) {

@@ -199,6 +199,9 @@ Problem Records::explain(Problem problem, const Place& place, const Snapshot& sn
     return problem;
   }
   const bool missing = problem.kind == ProblemKind::not_found;
+  if (missing && layout_.rows_name_seen_files() && storage_.exists(problem.file)) {
+    return problem;  // another file has its name now
+  }
   const bool gone_on = snapshot.ended || writer_went_on(*place.file, snapshot);
   problem.file = *place.file;
   if (missing && layout_.rows_name_seen_files()) {

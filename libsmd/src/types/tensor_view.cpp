@@ -30,6 +30,16 @@ std::optional<std::uint64_t> element_count(const Shape& shape) noexcept {
   return zero ? 0 : count;
 }
 
+std::vector<std::int64_t> whole_strides(const Shape& shape) {
+  std::vector<std::int64_t> strides(shape.size(), 0);
+  std::int64_t stride = element_count(shape).value_or(0) == 0 ? 0 : 1;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    strides[axis] = stride;
+    stride *= shape[axis];
+  }
+  return strides;
+}
+
 std::string to_string(const Shape& shape) {
   if (shape.empty()) {
     return "scalar";

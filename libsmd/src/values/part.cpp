@@ -22,17 +22,6 @@ constexpr std::size_t cache_line_bytes = 64;
 /// Reading as many bytes more takes a local file as long as one call more.
 constexpr std::int64_t skipped_bytes = 4096;
 
-/// Returns the strides of a whole value; zeros if it has no elements, since its other sizes may be anything.
-std::vector<std::int64_t> whole_strides(const Shape& shape) {
-  std::vector<std::int64_t> strides(shape.size(), 0);
-  std::int64_t stride = element_count(shape).value_or(0) == 0 ? 0 : 1;
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    strides[axis] = stride;
-    stride *= shape[axis];
-  }
-  return strides;
-}
-
 /// Returns the axes with more than one element by falling distance in the value, and all ascending there, so that the
 /// value is read once from front to back. Adds to the places of the first element what turning axes round takes.
 std::vector<Axis> ascending_axes(const StridedPart& part, std::int64_t& from, std::int64_t& to) {

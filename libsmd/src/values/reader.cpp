@@ -102,9 +102,23 @@ Status Reader::open(const Place& place, std::string_view tag, NextReads next) {
     opened = placed(out_of_memory());
   }
   if (!opened) {
-    problem_ = opened.problem();
+    const Status same = unchanged();
+    problem_ = (same ? opened : same).problem();
+    return *problem_;
   }
-  return opened;
+  return ok();
+}
+
+/// Returns a problem if the open file is not the one whose header says where the elements are.
+Status Reader::unchanged() const {
+  const Status same = source_ == nullptr || file_ == nullptr ? ok() : source_->unchanged(*file_);
+  return same ? ok() : Status(in_file(same.problem(), *place_->file));
+}
+
+/// Returns why the value cannot be read: what seems damaged may only be that another file was described.
+Problem Reader::reason(Problem problem) const {
+  Status same = unchanged();
+  return placed(std::move(same ? problem : same.problem()));
 }
 
 Status Reader::open_here(NextReads next) {
@@ -154,7 +168,8 @@ void Reader::hold(std::span<const std::byte> elements) noexcept {
 }
 
 Status Reader::open_file(std::uint64_t reach) {
-  if (file_ && file_name_ == *place_->file) {
+  const std::optional<storage::FileStamp> stamp = source_ == nullptr ? std::nullopt : source_->stamp;
+  if (file_ && file_name_ == *place_->file && stamp_ == stamp) {
     return ok();
   }
   file_.reset();
@@ -166,6 +181,7 @@ Status Reader::open_file(std::uint64_t reach) {
   }
   file_ = std::move(*file);
   file_name_ = *place_->file;
+  stamp_ = stamp;
   may_be_compressed_ = true;
   return ok();
 }
@@ -535,7 +551,7 @@ Status Reader::fill(std::uint64_t offset, std::span<std::byte> into) {
     offset += piece.size();
     into = into.subspan(piece.size());
   } while (!into.empty());
-  return ok();
+  return unchanged();
 }
 
 void Reader::copy_held(std::uint64_t first, std::span<std::byte> into) const noexcept {

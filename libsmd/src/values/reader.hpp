@@ -41,8 +41,9 @@ struct Axis {
 /// Opens values at their places: records, of which it checks framing, tag, type, shape and length; bare elements; and
 /// numbers. Keeps the last file open. Each thread needs its own.
 ///
-/// Problems: `not_found` if the file does not exist; `not_yet` if it ends before the value does, which is damage unless
-/// it is still being written; `stopped`; others unchanged. All name the file, and offsets count from its start.
+/// Problems: `not_found` if the file does not exist or was replaced; `not_yet` if it ends before the value does, which
+/// is damage unless it is still being written; `stopped`; others unchanged. All name the file, and offsets count from
+/// its start.
 class Reader final : public Extent {
  public:
   /// `options`: what may read at once, of one value, and when to stop.
@@ -85,6 +86,8 @@ class Reader final : public Extent {
   Outcome<bool> outline_record();
   std::span<const std::byte> from_ahead(std::uint64_t together);
   void hold(std::span<const std::byte> elements) noexcept;
+  [[nodiscard]] Status unchanged() const;
+  [[nodiscard]] Problem reason(Problem problem) const;
 
   // Elements of the value before any part is taken of it.
   Bytes flat_view(std::uint64_t first, std::uint64_t at_most);
@@ -105,7 +108,7 @@ class Reader final : public Extent {
   /// Returns whether only reading shows where the file ends: it is inflated.
   [[nodiscard]] bool inflated() const noexcept { return file_ && file_->size() == storage::File::unknown_size; }
   [[nodiscard]] Problem placed(Problem problem) const;
-  void fail(Problem problem) { problem_ = placed(std::move(problem)); }
+  void fail(Problem problem) { problem_ = reason(std::move(problem)); }
 
   storage::Storage& storage_;
   bool verify_;
@@ -114,6 +117,7 @@ class Reader final : public Extent {
 
   std::unique_ptr<storage::File> file_;
   std::string file_name_;
+  std::optional<storage::FileStamp> stamp_;  ///< Which the source of the value says it has.
   bool may_be_compressed_ = false;  ///< Whether the file is, is checked only if it does not look like a plain one.
   Buffer record_;
   Buffer block_;

@@ -171,7 +171,7 @@ std::size_t sound_records(std::span<const std::byte> bytes) {
   while (true) {
     rest = rest.subspan(short_sound_records(rest));
     const auto record = next_record(rest);
-    if (!record) {
+    if (!record || record->protection == Protection::unprotected) {
       return bytes.size() - rest.size();
     }
     rest = rest.subspan(record->payload.size() + frame_bytes);

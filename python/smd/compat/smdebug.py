@@ -2,6 +2,7 @@
 """The programming model of the reference, smdebug: trials, tensors, rules, configurations, and a hook for loops that
 save by themselves. What it answers otherwise is what docs/format.md lists. Hooks into frameworks are not here."""
 import abc
+import itertools
 import json
 import logging
 import os
@@ -14,6 +15,16 @@ from smd import (  # noqa: F401
     StepNotYetAvailable, StepState, StepUnavailable, TensorUnavailable, TensorUnavailableForStep, _hook, refreshing)
 
 modes = ModeKeys = Mode
+InvalidCollectionConfiguration = smd.InvalidArgument  # raised for a collection without patterns and names, too
+ShapeUnavailableForStep = TensorUnavailableForStep
+
+
+class InsufficientInformationForRuleInvocation(smd.Error):
+    """A rule is not given what it needs. Takes the rule's name and what is missing."""
+
+    def __init__(self, rule_name, message):
+        super().__init__(f"Insufficient information to invoke rule {rule_name}: {message}")
+        self.rule_name, self.message = rule_name, message
 
 
 def get_logger(name="smdebug"):
@@ -141,6 +152,26 @@ class Rule(abc.ABC):
 
 # What skips a step: a tensor or step that is not there, and a record that cannot be read, which is logged.
 SKIPPED = (smd.TensorUnavailable, smd.TensorUnavailableForStep, smd.StepUnavailable, smd.ReadError)
+_HARMLESS = "NotYet", "Note", "Remark", "OtherTrial"  # kinds of problems
+
+
+def unread(error):
+    """Returns the problem of an exception for a record that is damaged or missing; None if none was saved."""
+    return error.problem if isinstance(error, smd.ReadError) else getattr(error, "missing", None)
+
+
+def _with_problems_logged(rule_obj, steps):
+    """Yields the steps. Logs what was found wrong with files of the rule's trials, each problem once."""
+    logged = set()
+    for step in itertools.chain(steps, [None]):
+        for trial in rule_obj.trials:
+            for problem in trial.problems:
+                place = trial.path, problem.file, problem.offset, problem.text
+                if problem.kind not in _HARMLESS and place not in logged:
+                    logged.add(place)
+                    rule_obj.logger.warning("%s: %s: %s", trial.path, problem.file, problem.text)
+        if step is not None:
+            yield step
 
 
 _QUIET = 60.0  # seconds without news after which the last step of a log is taken as complete
@@ -172,10 +203,10 @@ def _steps_once(trial, after):
 def invoke_rule(rule_obj, start_step=0, end_step=None, raise_eval_cond=False):
     """Invokes a rule once at each step from start_step to before end_step, waiting while the job runs: at the last step
     of a log, which may still grow, when nothing has come for a minute. Each step at which its condition is met is
-    logged, or, with raise_eval_cond, ends this by RuleEvaluationConditionMet. Raises NoMoreData if the job ends before
-    end_step."""
+    logged, or, with raise_eval_cond, ends this by RuleEvaluationConditionMet. Files that are damaged or missing are
+    logged as warnings. Raises NoMoreData if the job ends before end_step, unless the rule has ended itself."""
     rule_obj.logger.debug("Started execution of rule %s at step %s", rule_obj.rule_name, start_step)
-    for step in _steps_once(rule_obj.base_trial, (start_step or 0) - 1):
+    for step in _with_problems_logged(rule_obj, _steps_once(rule_obj.base_trial, (start_step or 0) - 1)):
         if end_step is not None and step >= end_step:
             return
         try:
@@ -183,12 +214,14 @@ def invoke_rule(rule_obj, start_step=0, end_step=None, raise_eval_cond=False):
         except SKIPPED as error:
             if isinstance(error, smd.NoMoreData) and error.step <= step:
                 raise
-            rule_obj.logger.log(logging.WARNING if isinstance(error, smd.ReadError) else logging.DEBUG,
+            rule_obj.logger.log(logging.WARNING if unread(error) else logging.DEBUG,
                                 "%s skips step %s: %s", rule_obj.rule_name, step, error)
         except RuleEvaluationConditionMet as met:
             if raise_eval_cond:
                 raise
             rule_obj.logger.info("%s", met)
+            if met.end_of_rule:
+                return
         if end_step is not None and step >= end_step - 1:
             return
     if end_step is not None:
@@ -214,6 +247,9 @@ class SaveConfigMode(_Values):
                                                (self.end_step is None or step_num < self.end_step))
 
 
+_NO_END = 2**63 - 1  # the end_step that stands for no end
+
+
 class SaveConfig(_Values):
     def __init__(self, mode_save_configs=None, save_interval=None, start_step=None, end_step=None, save_steps=None):
         rest = SaveConfigMode(save_interval, start_step, end_step, save_steps)
@@ -227,9 +263,9 @@ class SaveConfig(_Values):
         return self.mode_save_configs[mode].should_save_step(step_num)
 
     def parameters(self):
-        """Returns the keys of a hook's configuration."""
-        return {f"{mode.name.lower()}.{key}": value for mode, config in self.mode_save_configs.items()
-                for key, value in vars(config).items() if value not in (None, [])}
+        """Returns the keys of a hook's configuration, all of them: for a missing one the hook's own value counts."""
+        return {f"{mode.name.lower()}.{key}": _NO_END if value is None else value
+                for mode, config in self.mode_save_configs.items() for key, value in vars(config).items()}
 
 
 class ReductionConfig(_Values):
@@ -260,8 +296,7 @@ class Collection(_Values, smd.Collection):
                       "save_histogram": self.save_histogram}
         for config in (self.reduction_config, self.save_config):
             parameters.update(config.parameters() if config else {})
-        return {"CollectionName": self.name,
-                "CollectionParameters": {key: value for key, value in parameters.items() if value != []}}
+        return {"CollectionName": self.name, "CollectionParameters": parameters}
 
 
 CollectionConfig = Collection
@@ -358,9 +393,10 @@ def _module(name, *members):
 _CONFIGURATIONS = "SaveConfig", "SaveConfigMode", "ReductionConfig", "CollectionConfig", "Collection"
 _FRAMEWORK = ("modes", "Hook", "create_trial", *_CONFIGURATIONS)
 for _name, *_members in (
-        ("exceptions", "IndexReaderException", "InvalidWorker", "MissingCollectionFiles", "NoMoreData",
-         "RuleEvaluationConditionMet", "StepNotYetAvailable", "StepUnavailable", "TensorUnavailable",
-         "TensorUnavailableForStep"),
+        ("exceptions", "IndexReaderException", "InsufficientInformationForRuleInvocation",
+         "InvalidCollectionConfiguration", "InvalidWorker", "MissingCollectionFiles", "NoMoreData",
+         "RuleEvaluationConditionMet", "ShapeUnavailableForStep", "StepNotYetAvailable", "StepUnavailable",
+         "TensorUnavailable", "TensorUnavailableForStep"),
         ("trials", "create_trial", "Trial"), ("trials.utils", "create_trial"), ("trials.trial", "Trial"),
         ("rules", "Rule", "invoke_rule"), ("rules.rule", "Rule"), ("rules.rule_invoker", "invoke_rule"),
         ("rules.required_tensors", "RequiredTensors"), ("rules.req_tensors", "RequiredTensors"),

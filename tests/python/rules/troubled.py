@@ -21,6 +21,13 @@ class Says(Rule):
             raise RuleEvaluationConditionMet("twenty-one it is")
 
 
+class Ends(Rule):
+    def invoke_at_step(self, step):
+        if step == 10:
+            raise RuleEvaluationConditionMet(self.rule_name, step, end_of_rule=True)
+        return step > 10
+
+
 class Dies(Rule):
     def invoke_at_step(self, step):
         os.abort()

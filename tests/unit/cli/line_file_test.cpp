@@ -41,11 +41,14 @@ TEST_CASE("lines of any length come with their number and place, also the last w
     offset = file->end();
   }
   CHECK_FALSE(file->next(line));
-  CHECK_FALSE(file->failed());
 
   file->seek(2);
   REQUIRE(file->next(line));
   CHECK(line == lines[1]);
+  std::vector<std::string> visited;  // without the empty line
+  file->for_each(messages, [&](const std::string& one) { visited.push_back(one); });
+  CHECK(visited == std::vector<std::string>{lines[2], lines[4]});
+  CHECK(messages.status() == smd::tool::ExitStatus::yes);
 }
 
 TEST_CASE("what is no file of lines is reported") {

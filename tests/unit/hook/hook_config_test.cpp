@@ -300,6 +300,9 @@ TEST_CASE("built-in collections") {
   CHECK(xgboost.at("trees").include_regex == Texts{"^trees/.*"});
   CHECK(stock_collections(Framework::tensorflow).contains("optimizer_variables"));
   CHECK(stock_collections(Framework::mxnet).at("gradients").include_regex == Texts{"^gradient"});
+  CHECK(is_built_in_collection("losses"));
+  CHECK(is_built_in_collection("trees"));
+  CHECK_FALSE(is_built_in_collection("relu_output"));
 }
 
 }  // namespace

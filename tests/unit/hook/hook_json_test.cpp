@@ -83,6 +83,15 @@ TEST_CASE("what is written is read back") {
   CHECK_FALSE(HookConfig::parse(config.to_json()).enabled);
 }
 
+TEST_CASE("a collection without an end and without listed steps is written so that the hook's are not taken") {
+  HookConfig config;
+  config.save_config = SaveConfigMode{.save_interval = 1, .save_steps = {7}, .end_step = 3};
+  config.add_collection({.name = "c", .include_regex = {"a"}, .save_config = {{Mode::train, {.save_interval = 2}}}});
+  const HookConfig again = HookConfig::parse(config.to_json());
+  CHECK(again.save_config == config.save_config);
+  CHECK(again.collections.at(0).save_config.at(Mode::train) == SaveConfigMode{.save_interval = 2});
+}
+
 TEST_CASE("a collection added twice saves what either saves") {
   HookConfig config;
   config.save_config = SaveConfigMode{.save_interval = 6};

@@ -32,7 +32,7 @@ using test::TempDir;
 
 /// The ways of resolving names that this system has.
 std::vector<Resolve> ways() {
-  const detail::storage::Descriptor here(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const detail::Descriptor here(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (detail::storage::best_resolve(here.get()) == Resolve::kernel) {
     return {Resolve::kernel, Resolve::by_component};
   }

@@ -77,6 +77,17 @@ TEST_CASE("links are followed, each folder once and under its own name") {
   CHECK(walked.notes.empty());
 }
 
+TEST_CASE("a folder of copies that rsync will put in place is not visited") {
+  const TempDir dir;
+  dir.write("a/.~tmp~/file", "");
+  dir.write(".~tmp~/deep/file", "");
+  const Walked walked = walk_through(dir.path());
+  CHECK(walked.paths == Texts{"", "a"});
+  CHECK(walked.notes == Texts{".~tmp~: rsync has not put these copies in place yet",
+                              "a/.~tmp~: rsync has not put these copies in place yet"});
+  CHECK(walk_through(dir / ".~tmp~").paths == Texts{"", "deep"});
+}
+
 TEST_CASE("no link leads above the place or into the system") {
   const TempDir dir;
   dir.write("outer/place/file", "");

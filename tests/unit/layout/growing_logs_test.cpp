@@ -63,13 +63,18 @@ class Log {
         take(found->loaded.tables.front(), sequence.nth(i));
       }
     }
+    for (const Supersession& later : found->loaded.supersessions) {
+      for (auto& [value, row, counts] : values_) {
+        const auto& [name, step, number] = value;
+        counts = counts && (name != found->loaded.tables.front().names[later.name] || step < later.from_step ||
+                            row >= later.before);
+      }
+    }
     return *std::move(found);
   }
-  [[nodiscard]] Values values() const {
-    Values sorted = values_;
-    std::sort(sorted.begin(), sorted.end());
-    return sorted;
-  }
+  [[nodiscard]] Values values() const { return sorted(false); }
+  /// Returns those that no later one supersedes.
+  [[nodiscard]] Values values_that_count() const { return sorted(true); }
   void write_over(std::string_view bytes) { std::ofstream(dir_ / name_, std::ios::binary) << bytes; }
   [[nodiscard]] bool damaged() const {
     const auto& notes = listing_->notes.kept();
@@ -80,17 +85,32 @@ class Log {
   void take(const Tables& tables, const StepRow& row) {
     const Payload payload = tables.payloads.at(row.payload).of_row(row.index);
     for (std::uint32_t i = 0; i < payload.count; ++i) {
-      values_.emplace_back(tables.names[tables.name_lists.at(payload.names)[i]], row.file.step,
-                           std::bit_cast<double>(payload.start(i)));
+      const std::string name(tables.names[tables.name_lists.at(payload.names)[i]]);
+      values_.push_back({{name, row.file.step, std::bit_cast<double>(payload.start(i))}, row.file.id});
     }
   }
+  [[nodiscard]] Values sorted(bool only_that_count) const {
+    Values all;
+    for (const Value& one : values_) {
+      if (one.counts || !only_that_count) {
+        all.push_back(one.value);
+      }
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+  }
 
+  struct Value {
+    Values::value_type value;
+    std::uint64_t row = 0;
+    bool counts = true;
+  };
   TempDir dir_;
   std::unique_ptr<Layout> layout_;
   std::string name_;
   std::shared_ptr<const Listing> listing_;
   std::shared_ptr<const CollectionsInfo> collections_;
-  Values values_;
+  std::vector<Value> values_;
 };
 
 Values grown_by(std::size_t bytes, const std::string& name, std::string_view text) {
@@ -129,6 +149,12 @@ std::string history_of(const Items& items) {
     content += item_of("\x0A", name, json);
   }
   return chunk_of(field_of("\x12", content));
+}
+
+/// Metrics of the machine at a time below 128 seconds.
+std::string measured_at(int seconds, int cpu) {
+  return chunk_of(field_of("\x3A", field_of("\x12", std::string("\x08") + static_cast<char>(seconds)) +
+                                       item_of("\x1A", "cpu", std::to_string(cpu))));
 }
 
 std::string run_file_of(const std::vector<Items>& records) {
@@ -749,18 +775,41 @@ TEST_CASE("rows of one run share a list of names, in whatever order its records 
   CHECK(found.loaded.tables.front().name_lists.size() == 2);
 }
 
-TEST_CASE("of a name of a run that had a text, null is NaN once a number came") {
+TEST_CASE("of a name of a run that had a text, null is NaN if it has numbers; a follower knows them once one came") {
   const std::string file = "run-q7w2m4xz.wandb";
   Log log(wandb_layout(), file);
-  log.append(run_file(
-      {{"loss", "\"n/a\""}, {"loss", "null"}, {"loss", "1"}, {"loss", "null"}, {"name", "\"x\""}, {"name", "null"}}));
+  const std::string bytes = run_file(
+      {{"loss", "\"n/a\""}, {"loss", "null"}, {"loss", "1"}, {"loss", "null"}, {"name", "\"x\""}, {"name", "null"}});
+  log.append(bytes);
   const Found found = log.look(true);
   const Values values = log.values();
-  REQUIRE(values.size() == 2);
-  CHECK(values.front() == Values::value_type("loss", 2, 1));
-  CHECK(std::isnan(std::get<double>(values.back())));
+  REQUIRE(values.size() == 3);
+  CHECK(std::get<std::int64_t>(values[0]) == 1);
+  CHECK(std::isnan(std::get<double>(values[0])));
+  CHECK(values[1] == Values::value_type("loss", 2, 1));
+  CHECK(std::isnan(std::get<double>(values[2])));
   CHECK(std::ranges::any_of(found.listing->notes.kept(),
-                            [](const auto& note) { return note.text.find("null") != std::string::npos; }));
+                            [](const auto& note) { return note.text.starts_with("2 values are null"); }));
+  Log followed(wandb_layout(), file);
+  followed.append(bytes);
+  followed.look();
+  CHECK(followed.values().size() == 2);
+}
+
+TEST_CASE("a whole number beside nulls that a text precedes is a float64, however large it is") {
+  Log log(wandb_layout(), "run-q7w2m4xz.wandb");
+  log.append(run_file({{"n", "\"n/a\""}, {"n", "null"}, {"n", "9007199254740993"}}));  // 2^53 + 1
+  log.look(true);
+  const Values values = log.values();
+  REQUIRE(values.size() == 2);
+  CHECK(values[1] == Values::value_type("n", 2, 9007199254740992.0));
+}
+
+TEST_CASE("a number that equals the last one of its name counts if something else came between") {
+  Log log(wandb_layout(), "run-q7w2m4xz.wandb");
+  log.append(run_file_of({{{"_step", "1"}, {"x", "[1, 2]"}}, {{"_step", "1"}, {"x", "0"}}}));
+  log.look(true);
+  CHECK(log.values_that_count() == Values{{"x", 1, 0}});
 }
 
 TEST_CASE("a follower waits for the step that was asked for, and then gives what others give") {
@@ -862,16 +911,82 @@ TEST_CASE("the step that was asked for, or of the run that is resumed, goes on f
 }
 
 TEST_CASE("metrics of the machine stand at no step that has no other tensor") {
-  const std::string measured =
-      chunk_of(field_of("\x3A", field_of("\x12", "\x08\x05") + item_of("\x1A", "cpu", "60")));  // 5 seconds
   Log log(wandb_layout(), "run-q7w2m4xz.wandb");
   log.append(run_file_of({{{"global_step", "0"}, {"_timestamp", "1"}},
                           {{"global_step", "10"}, {"_timestamp", "3"}, {"loss", "1"}},
                           {{"global_step", "20"}, {"_timestamp", "4"}}}));
-  log.append(measured);
+  log.append(measured_at(5, 60));
   log.append(history_of({{"global_step", "30"}, {"_timestamp", "6"}, {"loss", "0.5"}}));
   log.look(true);
   CHECK(log.values() == Values{{"loss", 10, 1}, {"loss", 30, 0.5}, {"system/cpu", 10, 60}});
+}
+
+TEST_CASE("metrics of the machine at superseded steps are superseded, and those of the resumed run stand at its own") {
+  // Every 4 seconds a step, and a second after each odd one the metrics.
+  const auto leg = [](int first, int last, int begin, bool timed, int more) {
+    std::string records;
+    for (int step = first; step <= last; ++step) {
+      const int time = begin + 4 * (step - first);
+      Items items = {{"_step", std::to_string(step)}, {"loss", std::to_string(step + more)}};
+      if (timed) {
+        items.emplace_back("_timestamp", std::to_string(time));
+      }
+      records += history_of(items);
+      records += step % 2 == 1 ? measured_at(time + 1, step + more) : "";
+    }
+    return records;
+  };
+  struct Case {
+    int first_end;
+    int begin;  ///< Of the second leg, at step 3; the first one begins at 10 seconds.
+    bool timed;
+  };
+  const Values right = {{"loss", 0, 0},   {"loss", 1, 1},   {"loss", 2, 2},       {"loss", 3, 103},
+                        {"loss", 4, 104}, {"loss", 5, 105}, {"system/cpu", 1, 1}, {"system/cpu", 3, 103}};
+  for (const Case& run : {Case{6, 60, true}, Case{7, 60, true}, Case{6, 1, true}, Case{7, 1, true}, Case{6, 60, false},
+                          Case{3, 60, true}, Case{3, 1, true}, Case{2, 60, true}}) {
+    CAPTURE(run.first_end);
+    CAPTURE(run.begin);
+    const std::string first = leg(0, run.first_end, 10, run.timed, 0);
+    const std::string second = leg(3, 5, run.begin, run.timed, 100);
+    const std::string resumed = "run-20250103_000000-one/run-one.wandb";
+    for (const bool followed : {false, true}) {
+      Log log(wandb_layout(), "run-20250101_000000-one/run-one.wandb");
+      log.append(run_file_of({}) + first);
+      if (followed) {
+        log.look();
+        log.write(resumed, run_file_of({}));
+        log.look();
+      }
+      log.write(resumed, run_file_of({}) + second);
+      log.look();
+      CHECK(log.values_that_count() == right);
+    }
+    if (run.first_end > 3) {  // a repeated step alone is no sign that a run goes on from an earlier one
+      Log log(wandb_layout(), "run-one.wandb");
+      log.append(run_file_of({}) + first + second);
+      log.look();
+      CHECK(log.values_that_count() == right);
+    }
+  }
+}
+
+TEST_CASE("a value that comes late leaves metrics of the machine where they are, and later ones at the newest step") {
+  Log log(wandb_layout(), "run-one.wandb");
+  log.append(run_file_of({{{"_step", "1"}, {"_timestamp", "10"}, {"loss", "4"}}}) + measured_at(11, 50));
+  log.append(history_of({{"_step", "2"}, {"_timestamp", "12"}, {"loss", "3"}}) + measured_at(13, 51));
+  log.append(history_of({{"_step", "3"}, {"_timestamp", "14"}, {"loss", "2"}}));
+  log.append(history_of({{"_step", "1"}, {"_timestamp", "16"}, {"acc", "0.5"}}) + measured_at(17, 52));
+  log.append(history_of({{"_step", "4"}, {"_timestamp", "18"}, {"loss", "1"}}));
+  log.look();
+  CHECK(log.values_that_count() == Values{{"acc", 1, 0.5},
+                                          {"loss", 1, 4},
+                                          {"loss", 2, 3},
+                                          {"loss", 3, 2},
+                                          {"loss", 4, 1},
+                                          {"system/cpu", 1, 50},
+                                          {"system/cpu", 2, 51},
+                                          {"system/cpu", 3, 52}});
 }
 
 TEST_CASE("a row of JSON lines without a number tells a follower nothing of the step") {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -196,6 +197,55 @@ TEST_CASE("numbers get another time") {
     times.push_back(payload.length(1));
   }
   CHECK(times == std::vector<std::uint64_t>{wide, wide, wide, wide + 5, wide, wide});
+}
+
+TEST_CASE("a row that repeats the last one has its time for each name, whatever times the rows before had") {
+  const auto unknown = std::bit_cast<std::uint64_t>(unknown_time);
+  enum class Times { apart, equal, none };
+  for (const Times times : {Times::apart, Times::equal, Times::none}) {
+    for (std::uint32_t count = 1; count <= 3; ++count) {
+      CAPTURE(count);
+      LoadedSteps loaded;
+      StepRowWriter writer(loaded, 1);
+      writer.begin_file(writer.tables().paths.add("log"), 0);
+      std::vector<std::uint64_t> right;  // times
+      std::size_t repeated = 0;
+      for (std::int64_t step = 0; step < 60; ++step) {
+        const std::uint64_t time = times == Times::none ? unknown : wide + 10 * static_cast<std::uint64_t>(step);
+        std::byte* to = nullptr;
+        if (writer.repeats() && writer.can_repeat()) {
+          CHECK((times != Times::none || writer.add_repeated(step, wide) == nullptr));
+          to = writer.add_repeated(step, time);
+          REQUIRE(to != nullptr);
+          ++repeated;
+        }
+        writer.begin_values(step);
+        for (std::uint32_t i = 0; i < count; ++i) {
+          right.push_back(to == nullptr && times == Times::apart ? time + i : time);
+          if (to == nullptr) {
+            writer.add(writer.tables().names.add(std::string(1, static_cast<char>('a' + i))), ValueForm::number,
+                       Dtype::float64, wide + i, right.back());
+          } else {
+            const std::uint64_t bits = wide + i;
+            std::memcpy(to + i * sizeof bits, &bits, sizeof bits);
+          }
+        }
+      }
+      LogListing listing;
+      listing.add_workers(1);
+      writer.finish(listing);
+      std::vector<std::uint64_t> found;
+      for (const StepRow& row : rows_of(loaded.rows)) {
+        const Payload payload = loaded.tables.front().payloads.at(row.payload).of_row(row.index);
+        for (std::uint32_t i = 0; i < payload.count; ++i) {
+          CHECK(payload.start(i) == wide + i);
+          found.push_back(payload.length(i));
+        }
+      }
+      CHECK(repeated > 30);
+      CHECK(found == right);
+    }
+  }
 }
 
 TEST_CASE("numbers above 32 bits among others") {

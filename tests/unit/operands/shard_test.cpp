@@ -8,6 +8,7 @@
 #include "cli/command_line.hpp"
 
 using smd::tool::InvalidValue;
+using smd::tool::parts_text;
 using smd::tool::Shard;
 
 TEST_CASE("parts follow one another, cover everything and differ in size by one at most") {
@@ -26,6 +27,12 @@ TEST_CASE("parts follow one another, cover everything and differ in size by one 
       CHECK(next == things);
     }
   }
+}
+
+TEST_CASE("parts by their numbers, five at most") {
+  CHECK(parts_text({2}, 4) == "part 2 of 4");
+  CHECK(parts_text({2, 3}, 4) == "parts 2, 3 of 4");
+  CHECK(parts_text({1, 2, 3, 4, 5, 6, 7}, 9) == "parts 1, 2, 3, 4, 5 and 2 more of 9");
 }
 
 TEST_CASE("a part is written I/N, from 1") {

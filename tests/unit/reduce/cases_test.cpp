@@ -53,6 +53,8 @@ void compare(const std::string& name, const std::string& answer, const smd::Redu
     return;
   }
   CHECK(value.kind != Kind::undefined);
+  const bool digits = answer.find_first_not_of("-0123456789") == std::string::npos;
+  CHECK((value.kind == Kind::integer) == digits);
   if (value.kind == Kind::integer) {
     CHECK(got == answer);
     return;

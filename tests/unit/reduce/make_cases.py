@@ -2,7 +2,8 @@
 """Writes reduction_cases.inc: arrays and what their reductions are, without the library.
 
 Sums, means, variances, norms and products come from exact rational arithmetic (fractions), rounded once; percentiles
-from numpy.percentile in float64; the rest from Python. Run with Debian's python3-numpy: python3 make_cases.py
+from numpy.percentile in float64, of integers from 2^53 on by sorting; the rest from Python. Run with Debian's
+python3-numpy: python3 make_cases.py
 Squares that leave double's range are not asked for: there the rule is NumPy's, and written out in the tests.
 """
 import math
@@ -29,6 +30,16 @@ def root(value):
     return rounded(Fraction(math.isqrt((value.numerator << (2 * shift)) // value.denominator), 1 << shift))
 
 
+def percentile(values, percent, whole):
+    """As numpy.percentile in float64; of integers an element from 2^53 on as it is."""
+    ordered = sorted(values)
+    place = percent / 100 * (len(values) - 1)
+    low = math.floor(place)
+    if whole and abs(ordered[low]) >= 2**53 and (place == low or ordered[low] == ordered[low + 1]):
+        return ordered[low]
+    return float(numpy.percentile(numpy.array([float(x) for x in values]), percent))
+
+
 def statistics_of(array, omit, ddof, repeat):
     values = array.ravel().tolist() * repeat
     whole = array.dtype.kind != "f"
@@ -52,9 +63,8 @@ def statistics_of(array, omit, ddof, repeat):
         if part:
             result[prefix + "min"] = min(part)
             result[prefix + "max"] = max(part)
-            floats = numpy.array([float(x) for x in part])
-            result[prefix + "median"] = float(numpy.percentile(floats, 50))
-            result[prefix + "p99.9"] = float(numpy.percentile(floats, 99.9))
+            result[prefix + "median"] = percentile(part, 50, whole)
+            result[prefix + "p99.9"] = percentile(part, 99.9, whole)
         elif n == 0:
             result[prefix + "min"] = result[prefix + "max"] = None
         infinite = [x for x in part if isinstance(x, float) and math.isinf(x)]
@@ -76,7 +86,8 @@ def statistics_of(array, omit, ddof, repeat):
         if exact:
             mean = total / len(exact)
             distances = sum((x - mean) ** 2 for x in exact)
-            result[prefix + "mean"] = rounded(mean)
+            alone = whole and len(exact) == 1 and abs(mean) >= 2**53
+            result[prefix + "mean"] = int(mean) if alone else rounded(mean)
             result["rms"] = root(squares / len(exact))
             if len(exact) > ddof:
                 result[prefix + "variance"] = rounded(distances / (len(exact) - ddof))
@@ -151,6 +162,9 @@ case([1e18] + [1.25, -3.5, 0.375] * 10)
 case([5e-324, 1e-310, -3e-320, 2e-308], repeat=3, skip=squares)
 case([2**62 + k * k for k in range(12)], "int64", repeat=900, skip=("prod", "abs_prod"))
 case([2**63 + 5 * k for k in range(12)], "uint64", repeat=900, skip=("prod", "abs_prod"))
+case([2**53 + k for k in range(-40, 41)], "int64", repeat=11, skip=("prod", "abs_prod"))
+case([-(2**60) - k for k in range(41)] + [2**60 + 1], "int64", skip=("prod", "abs_prod"))
+case([2**64 - 1 - 7 * k for k in range(401)], "uint64", repeat=3, skip=("prod", "abs_prod"))
 case(random.standard_normal(40) * numpy.exp(random.uniform(-30, 30, 40)), repeat=200)
 case((random.standard_normal(40) * numpy.exp(random.uniform(-30, 30, 40))).astype("float32"), repeat=200)
 case(random.random(40).astype("float32"), repeat=500)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -68,6 +69,13 @@ void check(Dtype dtype, std::span<const std::byte> elements, const std::vector<d
 template <class T>
 void check(Dtype dtype, const std::vector<T>& values) {
   check(dtype, std::as_bytes(std::span(values)), std::vector<double>(values.begin(), values.end()));
+}
+
+template <class T>
+std::string text_of(Dtype dtype, const std::vector<T>& values, const char* name) {
+  const smd::Reduction wanted = smd::parse_reduction(name).value();
+  const auto n = static_cast<std::int64_t>(values.size());
+  return to_string(smd::reduce({dtype, {&n, 1}, std::as_bytes(std::span(values))}, {&wanted, 1}).front());
 }
 
 // Rounded to the type first.
@@ -171,6 +179,49 @@ TEST_CASE("percentiles of integers") {
     }
     best = false;
   });
+}
+
+TEST_CASE("one of several integers from 2^53 on is exact") {
+  constexpr std::int64_t odd = 9007199254740993;  // 2^53 + 1, halfway between two doubles
+  for (const char* const name : {"median", "p0", "p50", "p99.9", "p100", "mean", "abs_median", "abs_mean"}) {
+    CAPTURE(name);
+    CHECK(text_of<std::int64_t>(Dtype::int64, {odd}, name) == "9007199254740993");
+    CHECK(text_of<std::uint64_t>(Dtype::uint64, {UINT64_MAX}, name) == "18446744073709551615");
+    const bool abs = std::string(name).starts_with("abs");
+    CHECK(text_of<std::int64_t>(Dtype::int64, {-odd}, name) == (abs ? "9007199254740993" : "-9007199254740993"));
+    CHECK(text_of<std::int64_t>(Dtype::int64, {INT64_MIN}, name) ==
+          (abs ? "9223372036854775808" : "-9223372036854775808"));
+  }
+  for (const std::size_t n : {2U, 3U, 1000U}) {
+    CHECK(text_of<std::int64_t>(Dtype::int64, std::vector(n, odd), "median") == "9007199254740993");
+    CHECK(text_of<std::int64_t>(Dtype::int64, std::vector(n, odd), "p33.3") == "9007199254740993");
+  }
+  const std::vector<std::int64_t> several = {odd + 2, odd, odd + 1, -1, odd};  // in order: -1, odd twice, …
+  CHECK(text_of(Dtype::int64, several, "p0") == "-1");
+  CHECK(text_of(Dtype::int64, several, "median") == "9007199254740993");
+  CHECK(text_of(Dtype::int64, several, "p75") == "9007199254740994");
+  CHECK(text_of(Dtype::int64, several, "p100") == "9007199254740995");
+  // Between two elements that differ, it is a double.
+  CHECK(text_of<std::int64_t>(Dtype::int64, {odd, odd - 1}, "median") == "9007199254740992");
+  CHECK(text_of<std::uint64_t>(Dtype::uint64, {UINT64_MAX, UINT64_MAX - 1}, "median") == "18446744073709551616");
+  // 2^60 and the 70,000 integers after it: 7919 is a prime that does not divide their number.
+  std::vector<std::int64_t> many(70001);
+  for (std::size_t i = 0; i < many.size(); ++i) {
+    many[i] = (std::int64_t{1} << 60) + static_cast<std::int64_t>(i * 7919 % many.size());
+  }
+  CHECK(text_of(Dtype::int64, many, "median") == "1152921504606881976");
+  CHECK(text_of(Dtype::int64, many, "abs_p25") == "1152921504606864476");
+  CHECK(text_of(Dtype::int64, many, "p100") == "1152921504606916976");
+}
+
+TEST_CASE("the mean of one integer is exact, also of one that another process has sent") {
+  const smd::Reduction mean = smd::parse_reduction("mean").value();
+  const std::int64_t element = INT64_MAX;
+  smd::Reducer one({&mean, 1});
+  one.add(Dtype::int64, std::as_bytes(std::span(&element, 1)));
+  smd::Reducer pooled({&mean, 1});
+  pooled.merge(one.partial());
+  CHECK(to_string(pooled.result(mean)) == "9223372036854775807");
 }
 
 TEST_CASE("percentiles of more elements than a small sample suffices for") {

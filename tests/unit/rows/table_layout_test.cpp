@@ -85,6 +85,13 @@ TEST_CASE("a table too wide says once what is the same in all rows") {
     layout.make(rows, 20, false);
     CHECK(layout.same_in_all() == "all rows: mode TRAIN,\nworker worker_0\n");
   }
+  SUBCASE("with the comma that ends it") {
+    const auto at_one_step = rows_of({{"w", "0", "TRAIN", "worker_0", "0.5"}, {"b", "0", "TRAIN", "worker_0", "0.25"}});
+    layout.make(at_one_step, 28, false);  // as wide as "all rows: step 0, mode TRAIN"
+    CHECK(layout.same_in_all() == "all rows: step 0,\nmode TRAIN, worker worker_0\n");
+    layout.make(at_one_step, 29, false);
+    CHECK(layout.same_in_all() == "all rows: step 0, mode TRAIN,\nworker worker_0\n");
+  }
 }
 
 TEST_CASE("what was asked for stays") {
@@ -134,6 +141,44 @@ TEST_CASE("a later cell that does not fit shifts only its own row, and no more t
   CHECK(layout.line(rows[0]) == "1  xxxxxx  1\n");
   CHECK(layout.line(rows[1]) == "12345  x   2\n");  // b begins 4 further right, c stands where it stood
   CHECK(layout.line(rows[2]) == "12  xxxxxx  3\n");
+}
+
+TEST_CASE("prose is broken into lines before columns go, and goes last") {
+  TableLayout layout = layout_of({{"rule"}, {"alias"}, {"frameworks"}, {.name = "summary", .prose = true}});
+  const auto rows = rows_of({{"DeadRelu", "dead_relu", "deep", "most nodes are never above zero at all"},
+                             {"Overfit", "overfit", "all", "short"}});
+  layout.make(rows, 57, true);  // 8, 9 and 10 columns, 24 for prose, and three gaps of 2
+  CHECK(layout.header() == "rule      alias      frameworks  summary");
+  CHECK(layout.line(rows[0]) ==
+        "DeadRelu  dead_relu  deep        most nodes are never\n"
+        "                                 above zero at all\n");
+  CHECK(layout.line(rows[1]) == "Overfit   overfit    all         short\n");
+  layout.make(rows, 56, true);  // 35 for prose
+  CHECK(layout.line(rows[0]) ==
+        "DeadRelu  dead_relu  most nodes are never above zero at\n"
+        "                     all\n");
+  CHECK(layout.below() == "1 more column: frameworks; --columns all\n");
+  layout.make(rows, 34, true);
+  CHECK(layout.header() == "rule      summary");
+  layout.make(rows, 33, true);
+  CHECK(layout.header() == "rule");
+  CHECK(layout.below() == "3 more columns: …; --columns all\n");
+  layout.make(rows, 71, true);
+  CHECK(layout.line(rows[0]) == "DeadRelu  dead_relu  deep        most nodes are never above zero at all\n");
+  for (const auto width : {std::optional<std::size_t>(71), std::optional<std::size_t>()}) {  // from a shorter row alone
+    layout.make(std::span(rows).subspan(1), width, width.has_value());
+    CHECK(layout.line(rows[0]) == "DeadRelu  dead_relu  deep     most nodes are never above zero at all\n");
+  }
+}
+
+TEST_CASE("the first column that is shown never goes") {
+  TableLayout layout = layout_of({{"rule"}, {"parameter"}, {"type"}, {.name = "help", .prose = true}});
+  const auto rows =
+      rows_of({{"AllZero", "tensor_regex", "List", "tensors to look at"}, {"AllZero", "p", "Float", "x"}});
+  layout.make(rows, 20, true);
+  CHECK(layout.same_in_all() == "all rows: rule AllZero\n");
+  CHECK(layout.header() == "parameter");
+  CHECK(layout.line(rows[0]) == "tensor_regex\n");
 }
 
 TEST_CASE("what was measured beside a curve stays as long as there is room") {

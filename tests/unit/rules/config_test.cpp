@@ -139,8 +139,8 @@ TEST_CASE("a JSON list where a list is meant") {
   CHECK(wrong(with("AllZero", R"("tensor_regex": ["a", null])")) ==
         "bad_value|tensor_regex|[0]: parameter tensor_regex: null is neither text nor a number");
   CHECK(wrong(with("AllZero", R"("tensor_regex": ["a{1,2}"])")) ==
-        "bad_value|tensor_regex|[0]: parameter tensor_regex: \"a{1,2}\" has a comma, which would part it in two; in a "
-        "pattern write \\x2c");
+        "bad_value|tensor_regex|[0]: parameter tensor_regex: \"a{1,2}\" has a comma, which separates the items of a "
+        "list; in a pattern write \\x2c, or (x{1}|x{2}) for x{1,2}");
   CHECK(wrong(with("AllZero", R"("tensor_regx": ["a"])")).starts_with("unknown_parameter|tensor_regx|"));
 }
 

@@ -221,6 +221,40 @@ TEST_CASE("a required step of another trial is waited for") {
   }
 }
 
+TEST_CASE("a step is evaluated when the other trial has come to it, or has ended") {
+  const Log log;
+  Live live;
+  TempDir dir;
+  TrialBuilder builder(dir.path());
+  builder.collections().step(simple_step(0));
+  const auto put = [&](std::int64_t step, float value) {
+    BuiltStep built = simple_step(step);
+    built.tensors = {{"a", {value}}};
+    builder.step(built);
+  };
+  live.script.at(2000ms, [&] { put(1, 1); });
+  live.script.at(2100ms, [&] { put(3, 7); });
+  live.script.at(2200ms, [&] { builder.end(); });
+  const Trial base = live.open();
+  const Trial other = live.script.open(dir.path());
+  const auto rule = make_rule("SimilarAcrossRuns", {{"other_trial", dir.path()}});
+  rule->set_trials(base, {&other});
+  SUBCASE("the other job is slower, and ends before the last step") {
+    const RuleResult result = invoke(live.script, *rule);
+    CHECK(triggered_at(result) == Steps{3});
+    CHECK(result.steps_evaluated == 3);
+    CHECK(live.script.elapsed() >= 3200ms);  // its end is believed after a second
+  }
+  SUBCASE("time is up before") {
+    WaitOutcome outcome = WaitOutcome::ended;
+    const RuleResult result =
+        invoke(live.script, *rule, {}, {}, false, {.deadline = live.script.after(1900ms)}, &outcome);
+    CHECK(outcome == WaitOutcome::timed_out);
+    CHECK(result.status == RuleStatus::in_progress);
+    CHECK(result.steps_evaluated == 1);
+  }
+}
+
 TEST_CASE("a built-in rule that watches the clock is given the time") {
   const Log log;
   Live live(false);

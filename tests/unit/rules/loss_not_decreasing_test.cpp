@@ -121,6 +121,23 @@ TEST_CASE("losses of before the start are looked back at, once the distance is r
   CHECK(triggered_at(trial.run(loss_not_decreasing, {{"num_steps", "3"}, {"start_step", "4"}})).empty());  // against 1
 }
 
+TEST_CASE("losses between the steps at which the rule is evaluated are looked back at") {
+  RuleTrial trial(losses);
+  trial.step(0, Mode::train, 0, {{"loss", {8}}});
+  trial.step(5, Mode::predict, 0, {{"loss", {2}}});
+  trial.step(15, Mode::train, 1, {{"loss", {4}}});
+  // 15 against 5, the newest <= 15 - 10: 100 * (4 - 2) / 2 = 100
+  const ParameterTexts one_row = {{"mode", "GLOBAL"}, {"num_steps", "10"}};
+  for (const EvaluationOptions& some :
+       {EvaluationOptions{.mode = Mode::train, .keep_going = true},
+        EvaluationOptions{.steps = std::vector{GlobalStep(0), GlobalStep(15)}, .keep_going = true}}) {
+    const RuleResult result = trial.run(loss_not_decreasing, one_row, some);
+    REQUIRE(triggered_at(result) == Steps{15});
+    CHECK(result.findings[0].value == 100);
+    CHECK(result.findings[0].details[0] == std::pair<std::string, std::string>("reference_step", "5"));
+  }
+}
+
 TEST_CASE("a loss that was saved without value and mean is named") {
   RuleTrial trial({{"losses", {"loss", "other"}}});
   trial.step(0, {{"loss", {1}}, {saved("min", "other"), {1}}}).step(1, {{"loss", {2}}, {saved("min", "other"), {1}}});

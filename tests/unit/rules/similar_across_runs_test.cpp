@@ -84,6 +84,16 @@ TEST_CASE("workers of the same name; one on each side are a pair whatever their 
   CHECK(refused("SimilarAcrossRuns", {{"other_trial_0", "x"}}).empty());
 }
 
+TEST_CASE("without the trial to compare with, the rule is an error") {
+  RuleTrial base;
+  base.step(0, {{"a", {1}}});
+  const RuleResult result = base.run("SimilarAcrossRuns", {{"other_trial", "elsewhere"}});
+  CHECK(result.status == RuleStatus::error);
+  CHECK(result.error_kind == ConfigurationErrorKind::missing_parameter);
+  CHECK(result.error_parameter == "other_trial");
+  CHECK(result.message == "SimilarAcrossRuns was added without the trial to compare with");
+}
+
 TEST_CASE("a tensor of both trials that no common step has gives a warning") {
   RuleTrial base;
   RuleTrial other;

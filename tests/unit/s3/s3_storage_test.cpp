@@ -345,6 +345,10 @@ TEST_CASE("s3: an object that is replaced while it is read") {
   REQUIRE_FALSE(refused);
   CHECK(refused.problem().kind == ProblemKind::io);  // the caller opens it again
   CHECK(refused.problem().text == "was replaced while it was read; try again");
+  const auto again = storage->open_at("events/f", 0, 10);
+  REQUIRE(again);
+  CHECK((*again)->stamp().has_value());
+  CHECK((*again)->stamp() != (*file)->stamp());
 }
 
 TEST_CASE("s3: the cache identifies objects by their ETag") {

@@ -5,8 +5,11 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 
 using namespace smd;
@@ -42,7 +45,7 @@ TEST_CASE("storage: a file that changes while it is open") {
   REQUIRE(file);
   std::vector<std::byte> bytes(100);
 
-  const detail::storage::Descriptor writer(::open((dir / "a").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  const detail::Descriptor writer(::open((dir / "a").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   REQUIRE(::write(writer.get(), "abc", 3) == 3);
   auto n = (*file)->read_at(0, bytes);
   REQUIRE(n);
@@ -64,11 +67,41 @@ TEST_CASE("storage: a file that changes while it is open") {
   CHECK(Read(storage->open("a")).problem.kind == ProblemKind::not_found);
 }
 
+TEST_CASE("storage: the stamp of an open file tells whether its bytes may have changed") {
+  const TempDir dir;
+  const auto an_hour_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  std::filesystem::last_write_time(dir.write("a", "0123456789"), an_hour_ago);
+  std::filesystem::last_write_time(dir.write("b", "0123456789"), an_hour_ago);
+  const auto storage = open_storage(dir.path());
+  const auto file = storage->open("a");
+  const auto again = storage->open("a");
+  const auto other = storage->open("b");
+  REQUIRE(file);
+  REQUIRE(again);
+  REQUIRE(other);
+  const auto stamp = (*file)->stamp();
+  REQUIRE(stamp);
+  CHECK((*again)->stamp() == stamp);
+  CHECK((*other)->stamp() != stamp);
+  const auto of_other = (*other)->stamp();
+  REQUIRE(::chmod((dir / "a").c_str(), 0600) == 0);
+  REQUIRE(::link((dir / "a").c_str(), (dir / "c").c_str()) == 0);
+  CHECK((*file)->stamp() == stamp);
+
+  dir.write("b", "9876543210");  // in place
+  CHECK((*other)->stamp() != of_other);
+  REQUIRE(::rename((dir / "b").c_str(), (dir / "a").c_str()) == 0);
+  CHECK((*file)->stamp() == stamp);  // its bytes are the same
+  const auto replaced = storage->open("a");
+  REQUIRE(replaced);
+  CHECK((*replaced)->stamp() != stamp);
+}
+
 TEST_CASE("storage: what is no regular file") {
   const TempDir dir;
   dir.make_dir("folder");
   REQUIRE(::mkfifo((dir / "fifo").c_str(), 0600) == 0);
-  const detail::storage::Descriptor bound(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const detail::Descriptor bound(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string path = dir / "socket";

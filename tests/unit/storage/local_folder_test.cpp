@@ -147,7 +147,7 @@ TEST_CASE("storage: a file that is cut and written again while it is read") {
   REQUIRE(folder);
   std::atomic<bool> over = false;
   std::thread writer([&] {
-    const detail::storage::Descriptor fd(::open((dir / "a").c_str(), O_WRONLY | O_CLOEXEC));
+    const detail::Descriptor fd(::open((dir / "a").c_str(), O_WRONLY | O_CLOEXEC));
     while (!over) {
       if (::ftruncate(fd.get(), always) != 0 || ::pwrite(fd.get(), whole.data() + always, whole.size() - always,
                                                          always) != static_cast<ssize_t>(whole.size() - always)) {
@@ -179,7 +179,7 @@ TEST_CASE("storage: announcing changes nothing but the time") {
     names.push_back(std::to_string(i));
     const std::string path = dir.write("index/" + names.back(), pattern(4500) + names.back());
     // Out of the page cache, where the file system allows.
-    const detail::storage::Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const detail::Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (i % 10 == 0) {  // Among them the first, which tells that it is worth while.
       ::fdatasync(fd.get());
       ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED);

@@ -30,7 +30,7 @@ inline std::unique_ptr<Storage> open_storage(const std::string& path, const Loca
 
 /// The ways of resolving names that this system has.
 inline std::vector<Resolve> ways() {
-  const detail::storage::Descriptor here(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const detail::Descriptor here(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (detail::storage::best_resolve(here.get()) == Resolve::kernel) {
     return {Resolve::kernel, Resolve::by_component};
   }

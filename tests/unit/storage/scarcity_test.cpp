@@ -12,7 +12,6 @@
 
 using namespace smd;
 using namespace smd::test;
-using detail::storage::too_many_open_files;
 
 namespace {
 
@@ -54,6 +53,10 @@ class FewDescriptors {
   rlimit before_{};
 };
 
+bool too_many_open_files(const Problem& problem) {
+  return problem.kind == ProblemKind::io && problem.text.starts_with("too many open files");
+}
+
 }  // namespace
 
 TEST_CASE("storage: no permission") {
@@ -94,9 +97,7 @@ TEST_CASE("storage: no descriptor left") {
     const auto folder = storage->open_folder("index");
     REQUIRE(folder);
     detail::Buffer buffer;
-    const auto scarce = [](const auto& outcome) {
-      return !outcome && outcome.problem().kind == ProblemKind::io && too_many_open_files(outcome.problem());
-    };
+    const auto scarce = [](const auto& outcome) { return !outcome && too_many_open_files(outcome.problem()); };
     {
       const FewDescriptors none(0);
       CHECK(scarce(storage->open("index/a")));
@@ -111,7 +112,6 @@ TEST_CASE("storage: no descriptor left") {
     REQUIRE(all);
     CHECK(text_of(*all) == "data");
   }
-  CHECK_FALSE(too_many_open_files({ProblemKind::io, {}, {}, "memory ran out"}));
 }
 
 TEST_CASE("storage: a listing is whole or none") {
@@ -125,7 +125,6 @@ TEST_CASE("storage: a listing is whole or none") {
       const FewDescriptors one(1);
       const auto list = storage->list("index");
       REQUIRE_FALSE(list);
-      CHECK(list.problem().kind == ProblemKind::io);
       CHECK(too_many_open_files(list.problem()));
       CHECK(list.problem().file == "index/link");
     }

@@ -340,7 +340,7 @@ Trial MemoryTrial::open(Script& script, TrialOptions options) const {
        .layout = [lines_read = lines_read_]() -> std::unique_ptr<layout::Layout> {
          return std::make_unique<MemoryLayout>(lines_read);
        },
-       .traits = {.name = "memory", .marks_end = true}});
+       .traits = {.name = "memory"}});
 }
 
 }  // namespace smd::test

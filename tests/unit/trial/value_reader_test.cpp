@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -134,6 +136,53 @@ TEST_CASE("a reader goes on after a bad record") {
   CHECK(step.problems[0].file == step.file);
   step.read(trial, 4, again);
   CHECK(step.values == std::vector<float>{400, 401, 402, 403, 404, 405});
+}
+
+/// The bytes of a safetensors file with two tensors of one element.
+std::string safetensors_file(const std::string& first, float a, const std::string& second, float b) {
+  const auto entry = [](const std::string& name, const char* offsets) {
+    return "\"" + name + R"(":{"dtype":"F32","shape":[1],"data_offsets":)" + offsets + "}";
+  };
+  const std::string header = "{" + entry(first, "[0,4]") + "," + entry(second, "[4,8]") + "}";
+  std::string bytes = static_cast<char>(header.size()) + std::string(7, '\0') + header + std::string(8, '\0');
+  std::memcpy(bytes.data() + bytes.size() - 8, &a, sizeof a);
+  std::memcpy(bytes.data() + bytes.size() - 4, &b, sizeof b);
+  return bytes;
+}
+
+TEST_CASE("a checkpoint that is replaced after its header was read gives no value") {
+  const TempDir dir;
+  const std::string name = "checkpoint-1/model.safetensors";
+  dir.write(name, safetensors_file("a", 1, "b", 2));
+  const Trial trial = Trial::open(dir.path());
+  const Place place = *trial.tensor("a").entries().front().value;
+  const auto read = [&] {
+    std::optional<TensorValue> value;
+    ValueReader reader(trial);
+    const auto problem = reader.read(place, "a", [&](Extent& extent) { value = extent.value(); });
+    CHECK(problem.has_value() != value.has_value());
+    return problem;
+  };
+  CHECK_FALSE(read());
+  dir.write("new", safetensors_file("b", 2, "a", 1));
+  std::filesystem::rename(dir / "new", dir / name);
+  CHECK(read() == Problem{ProblemKind::not_found, name, {}, "was replaced while it was read"});
+  std::filesystem::remove(dir / name);
+  REQUIRE(read());
+  CHECK(read()->kind == ProblemKind::absent);
+}
+
+TEST_CASE("a file of PyTorch that is written anew while it is read is not called damaged") {
+  const TempDir dir;
+  const std::string bytes = read_file(SMD_TEST_FIXTURES "/pytorch/facts/step_1.pt");
+  dir.write("step_1.pt", bytes);
+  const Trial trial = Trial::open(dir.path());
+  const std::string tensor = "encoder.embed.weight";
+  const Place place = *trial.tensor(tensor).entries().front().value;
+  dir.write("step_1.pt", std::string(bytes.size() + 1, 'x'));
+  ValueReader reader(trial);
+  const auto problem = reader.read(place, tensor, [](Extent& extent) { CHECK_FALSE(extent.value()); });
+  CHECK(problem == Problem{ProblemKind::not_found, "step_1.pt", {}, "was replaced while it was read"});
 }
 
 TEST_CASE("values of any order are read in that of their places, each for its own index") {

@@ -57,6 +57,12 @@ TEST_CASE("shapes: elements and text") {
   CHECK_FALSE(element_count({8589934592, 8589934592, 0}));
   CHECK(element_count({2147483648, 2147483648}) == 4611686018427387904u);  // 2^31 * 2^31 = 2^62
 
+  using Strides = std::vector<std::int64_t>;
+  CHECK(whole_strides({}) == Strides{});
+  CHECK(whole_strides({2, 3, 4}) == Strides{12, 4, 1});
+  CHECK(whole_strides({2, 0, 4}) == Strides{0, 0, 0});
+  CHECK(whole_strides({most, 2}) == Strides{0, 0});
+
   CHECK(to_string(Shape{}) == "scalar");
   CHECK(to_string(Shape{64, 3, 7, 7}) == "64x3x7x7");
   CHECK(to_string(Shape{0}) == "0");

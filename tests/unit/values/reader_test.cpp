@@ -11,6 +11,9 @@
 #include <smd/error.hpp>
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
 
 namespace smd::test {
 namespace {
@@ -378,6 +381,57 @@ TEST_CASE("ranges that no file holds cost no memory") {
     CHECK_FALSE(reader.open(place, "a"));
     CHECK_FALSE(whole(reader, place, "a"));
   }
+}
+
+TEST_CASE("elements of a file that is no longer the one that was described") {
+  const Store store("f", std::string(8, 'a'));
+  std::filesystem::last_write_time(store.dir / "f",
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  const auto described = [&](std::uint64_t length) {
+    const auto source = std::make_shared<detail::storage::ElementSource>();
+    const auto file = store.storage->open("f");
+    REQUIRE(file);
+    source->stamp = (*file)->stamp();
+    return place_of("f", 0, length,
+                    ValueType{.form = ValueForm::elements,
+                              .dtype = Dtype::uint8,
+                              .shape = {static_cast<std::int64_t>(length)},
+                              .source = source});
+  };
+  const auto first_byte = [](Reader& reader, const Place& place) {
+    const auto value = whole(reader, place, "t");
+    REQUIRE(value);
+    return static_cast<char>(value->bytes()[0]);
+  };
+  const auto check_replaced = [&](Reader& reader, const Place& place) {
+    const auto value = whole(reader, place, "t");
+    REQUIRE_FALSE(value);
+    CHECK(value.problem() == Problem{ProblemKind::not_found, "f", {}, "was replaced while it was read"});
+  };
+  const Place at_first = described(8);
+  Reader reader = store.reader();
+  CHECK(first_byte(reader, at_first) == 'a');
+
+  store.dir.write("new", std::string(8, 'b'));
+  std::filesystem::rename(store.dir / "new", store.dir / "f");
+  CHECK(first_byte(reader, at_first) == 'a');  // the file is still open
+  Reader fresh = store.reader();
+  check_replaced(fresh, at_first);
+  const Place after = described(8);
+  CHECK(first_byte(reader, after) == 'b');
+  CHECK(first_byte(fresh, after) == 'b');
+
+  REQUIRE(fresh.open(after, "t"));
+  store.dir.write("f", std::string(9, 'c'));  // in place, while the file is open
+  CHECK(fresh.view(0, 8).empty());
+  REQUIRE(fresh.problem());
+  CHECK(fresh.problem()->text == "was replaced while it was read");
+  const Place longer = described(9);
+  CHECK(first_byte(fresh, longer) == 'c');
+  store.dir.write("f", "c");  // what it lacks is no damage either
+  check_replaced(fresh, longer);
+  Reader another = store.reader();
+  check_replaced(another, longer);
 }
 
 TEST_CASE("files that cannot be had are named") {

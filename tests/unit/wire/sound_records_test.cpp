@@ -64,6 +64,9 @@ TEST_CASE("sound records of any length: up to a damaged or cut one") {
   const auto all = [](const std::string& bytes) { return wire::sound_records(std::as_bytes(std::span(bytes))); };
   CHECK(all({}) == 0);
   CHECK(all(before) == before.size());
+  std::string unprotected;
+  wire::append_record(unprotected, {}, wire::Protection::unprotected);
+  CHECK(all(before + unprotected + before) == before.size());
   const std::string last = record(300);
   for (std::size_t size = 0; size < last.size(); ++size) {
     REQUIRE(all(before + last.substr(0, size)) == before.size());

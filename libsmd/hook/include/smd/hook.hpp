@@ -72,8 +72,8 @@ using ReadElements = std::function<void(std::uint64_t offset, std::span<std::byt
 /// time, as different workers or as one: see `LockPolicy`. Of two that save the same step as the same worker, the later
 /// one is refused, or appends.
 ///
-/// Not for concurrent use. A forked child must not use its parent's hook: `close` throws InvalidArgument there, and the
-/// destructor does nothing.
+/// Not for concurrent use. A forked child must not use its parent's hook: calls that save or end something throw
+/// InvalidArgument there, and the destructor does nothing.
 class SMD_EXPORT Hook {
  public:
   /// Makes the trial's folder; a bucket on S3 must exist. Collections that this worker saved in an earlier run are

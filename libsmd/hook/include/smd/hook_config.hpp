@@ -61,6 +61,9 @@ enum class Framework : std::uint8_t { pytorch, tensorflow, mxnet, xgboost };
 /// Returns the built-in collections of a framework: names and patterns, no other settings.
 [[nodiscard]] SMD_EXPORT std::map<std::string, Collection> stock_collections(Framework framework);
 
+/// Returns whether some framework has a built-in collection of that name.
+[[nodiscard]] SMD_EXPORT bool is_built_in_collection(std::string_view name) noexcept;
+
 /// Returns whether a collection holds numbers (`losses`, `metrics`, …): its tensors are saved whole, not reduced.
 [[nodiscard]] inline bool is_scalar_collection(std::string_view name) noexcept {
   return name == "losses" || name == "metrics" || name == "sm_metrics" || name == "feature_importance" ||

@@ -44,15 +44,7 @@ struct HookKnowledge {
 [[nodiscard]] inline HookConfig hook_config_for(std::span<const RuleConfiguration> rules, const HookConfig& job = {}) {
   const detail::HookKnowledge hook{
       [](const std::string& json, const std::string& where) { return HookConfig::parse(json, where).collections; },
-      [](const std::string& name) {
-        for (const Framework framework :
-             {Framework::pytorch, Framework::tensorflow, Framework::mxnet, Framework::xgboost}) {
-          if (stock_collections(framework).contains(name)) {
-            return true;
-          }
-        }
-        return false;
-      }};
+      is_built_in_collection};
   HookConfig config;
   config.out_dir = job.out_dir;
   config.framework = job.framework;

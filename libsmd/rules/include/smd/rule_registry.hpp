@@ -24,7 +24,7 @@ struct RuleDescription {
   std::vector<std::string> collections = {};   ///< Collections that it looks at by default.
   std::vector<ParameterSpec> parameters = {};  ///< Its own; see `common_parameters` for those of every rule.
   std::size_t other_trials = 0;                ///< How many other trials it needs.
-  bool watches_clock = false;  ///< While a job is followed, it judges by the clock, and cannot begin anew.
+  bool watches_clock = false;  ///< While a job is followed, its results depend on the clock, and it cannot start again.
   std::string plugin = {};     ///< The plug-in that registered it; empty if it is built in or the program's own.
   /// Makes a rule, and checks what the table of parameters cannot express. @throws ConfigurationError.
   std::function<std::unique_ptr<Rule>(const Parameters&)> create = {};

@@ -6,25 +6,15 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace smd {
 
-/// What `stop_training_job` did.
-struct StoppedJob {
-  bool stopped = false;
-  std::string name;                  ///< The job that was stopped; empty if none was.
-  std::vector<std::string> matches;  ///< Jobs in progress whose names begin with the prefix, at most 100.
-  /// One line for people: which job is being stopped, or why none is.
-  std::string text;
-};
-
 /// Stops the one SageMaker training job in progress whose name begins with `prefix`, as SageMaker's StopTraining action
-/// does: ListTrainingJobs, then StopTrainingJob. If several jobs match or none does, stops nothing, and `text` says so.
-/// Region, profile and credentials are those of `options`, and there is no default region; the endpoint is AWS's unless
-/// AWS_ENDPOINT_URL_SAGEMAKER or AWS_ENDPOINT_URL names another. It acts on the account that the credentials belong to:
-/// call it only when asked to.
+/// does: ListTrainingJobs, then StopTrainingJob. If several jobs match or none does, stops nothing. Returns one line
+/// for people: which job is being stopped, or why none is. Region, profile and credentials are those of `options`, and
+/// there is no default region; the endpoint is AWS's unless AWS_ENDPOINT_URL_SAGEMAKER or AWS_ENDPOINT_URL names
+/// another. It acts on the account that the credentials belong to: call it only when asked to.
 /// @throws InvalidArgument for an empty prefix; ReadError (AccessDenied, network, io). Thread-safe.
-[[nodiscard]] SMD_EXPORT StoppedJob stop_training_job(std::string_view prefix, const RemoteOptions& options = {});
+[[nodiscard]] SMD_EXPORT std::string stop_training_job(std::string_view prefix, const RemoteOptions& options = {});
 
 }  // namespace smd

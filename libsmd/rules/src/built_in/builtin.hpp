@@ -132,4 +132,13 @@ using Collections = std::vector<Collection>;
   return [collection = std::move(collection)](const Parameters&) { return Collections{collection}; };
 }
 
+/// The `saves` of a description: a collection of the tensors in whose names a pattern of a parameter is found.
+/// `patterns` is `&Parameters::text` for one pattern, `&Parameters::list` for several.
+template <class Patterns>
+[[nodiscard]] auto saves_matching(const char* collection, Patterns patterns, const char* parameter) {
+  return [=](const Parameters& parameters) {
+    return Collections{collection_of(collection, Texts{(parameters.*patterns)(parameter)})};
+  };
+}
+
 }  // namespace smd::detail::rules

@@ -172,10 +172,7 @@ RuleDescription check_input_images_rule() {
                       .help = "axis of the colour channel; negative from the end",
                       .not_zero = true}},
       .create = create<CheckInputImages>,
-      .saves =
-          [](const Parameters& parameters) {
-            return Collections{collection_of("input_image", {parameters.text("regex")})};
-          },
+      .saves = saves_matching("input_image", &Parameters::text, "regex"),
   };
 }
 

@@ -37,10 +37,7 @@ RuleDescription dead_relu_rule() {
                      {"threshold_layer", Type::number, "50.0",
                       "percentage of dead nodes above which a layer triggers"}},
       .create = create<DeadRelu>,
-      .saves =
-          [](const Parameters& parameters) {
-            return Collections{collection_of("relu_output", parameters.list("tensor_regex"))};
-          },
+      .saves = saves_matching("relu_output", &Parameters::list, "tensor_regex"),
   };
 }
 

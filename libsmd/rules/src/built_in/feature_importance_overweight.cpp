@@ -84,10 +84,7 @@ RuleDescription feature_importance_overweight_rule() {
                      at_least(1, {"nfeatures", Type::integer, "3", "how many of the largest features count"}),
                      {"tensor_regex", Type::pattern, ".*feature_importance/weight", "tensors of feature importance"}},
       .create = create<FeatureImportanceOverweight>,
-      .saves =
-          [](const Parameters& parameters) {
-            return Collections{collection_of("feature_importance", {parameters.text("tensor_regex")})};
-          },
+      .saves = saves_matching("feature_importance", &Parameters::text, "tensor_regex"),
   };
 }
 

@@ -138,11 +138,12 @@ class LossNotDecreasing final : public Rule {
       if (const GlobalStep begin = series(step, unit).front().step(); row.begin != begin) {
         row = Row();
         row.begin = begin;
-        row.first = unit.step();
       }
       learn_reference(step, unit, row);
       if (const std::optional<double> loss = losses_.loss(step, unit)) {
         check(step, unit, row, *loss);
+      } else {
+        row.no_losses.insert(position(unit));
       }
     }
   }
@@ -155,11 +156,11 @@ class LossNotDecreasing final : public Rule {
   /// Losses of one tensor, worker and mode, since mode steps last began again.
   struct Row {
     std::optional<GlobalStep> begin;      ///< Where mode steps began again.
-    std::optional<GlobalStep> first;      ///< First step at which the rule saw the tensor.
     std::optional<std::int64_t> checked;  ///< Position of the last check.
     std::optional<Loss> low;              ///< The loss where the rise began, if the loss rose at the last check.
     std::map<std::int64_t, Loss> known;   ///< By position; losses that can no longer be a reference are dropped.
-    std::set<std::int64_t> no_losses;     ///< Positions before `first` that were looked at and have no loss.
+    std::set<std::int64_t> no_losses;     ///< Positions at which the rule was invoked and there was no loss.
+    std::optional<std::int64_t> settled;  ///< Up to here, `known` has the newest loss, if there is any.
   };
   using RowKey = std::tuple<std::string, std::string, Mode>;
   /// Losses of one tensor and worker, where steps have no modes.
@@ -213,34 +214,33 @@ class LossNotDecreasing final : public Rule {
     return found == before.rend() ? std::nullopt : std::optional(*found);
   }
 
-  /// Adds the reference to `row.known` if it was saved before the rule's first step. If the requested unit turns out to
-  /// have no loss, looks at the units before it, each once.
+  /// Adds the reference to `row.known` if the rule was not invoked at its step. If the requested unit turns out to have
+  /// no loss, looks at the units before it, each once.
   void learn_reference(StepView& step, const Unit& unit, Row& row) const {
     const std::span<const Unit> before = far_enough(step, unit);
-    const auto unseen =
-        std::ranges::partition_point(before, [&](const Unit& other) { return other.step() < *row.first; });
-    const auto known = row.known.upper_bound(earlier(position(unit), least_distance_));
-    if (unseen == before.begin() ||
-        (known != row.known.begin() && std::prev(known)->first > position(*std::prev(unseen)))) {
+    if (before.empty()) {
       return;
     }
-    const std::optional<Unit> asked_for = reference(step, unit);
-    for (auto at = unseen; at != before.begin();) {
-      --at;
+    const std::optional<std::int64_t> settled = std::exchange(row.settled, position(before.back()));
+    bool asked_for = true;  // the first one that may have a loss
+    for (auto at = before.rbegin(); at != before.rend() && !(position(*at) <= settled); ++at) {
       const std::int64_t place = position(*at);
-      if (row.known.contains(place) || row.no_losses.contains(place)) {
-        return;  // then so are the units before it
+      if (row.known.contains(place)) {
+        break;
       }
-      std::optional<double> loss;
-      if (losses_.possible(step, *at)) {
-        loss = *at == asked_for ? losses_.loss(step, *at) : losses_.look_up(step, *at);
+      if (!losses_.possible(step, *at)) {
+        continue;
       }
-      if (loss) {
+      const bool requested = std::exchange(asked_for, false);
+      if (row.no_losses.contains(place)) {
+        continue;
+      }
+      if (const auto loss = requested ? losses_.loss(step, *at) : losses_.look_up(step, *at)) {
         row.known.emplace(place, Loss{at->step(), *loss});
-        return;
+        break;
       }
-      row.no_losses.insert(place);
     }
+    row.no_losses.erase(row.no_losses.begin(), row.no_losses.upper_bound(*row.settled));
   }
 
   void check(StepView& step, const Unit& unit, Row& row, double loss) {

@@ -103,10 +103,7 @@ RuleDescription nlp_sequence_ratio_rule() {
                      {"token_thresholds_percent", Type::number_list, "50",
                       "greatest tolerated percentage of each token; as many as tokens"}},
       .create = create<NlpSequenceRatio>,
-      .saves =
-          [](const Parameters& parameters) {
-            return Collections{collection_of("input_sequence", parameters.list("tensor_regex"))};
-          },
+      .saves = saves_matching("input_sequence", &Parameters::list, "tensor_regex"),
   };
 }
 

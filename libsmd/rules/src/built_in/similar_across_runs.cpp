@@ -23,6 +23,13 @@ class SimilarAcrossRuns final : public Rule {
   explicit SimilarAcrossRuns(const Parameters& parameters)
       : Rule(parameters), tensors_(select(selection_of(parameters, true))) {}
 
+  void begin() override {
+    if (other_trials().empty()) {
+      throw ConfigurationError(ConfigurationErrorKind::missing_parameter,
+                               "SimilarAcrossRuns was added without the trial to compare with", "other_trial");
+    }
+  }
+
   void set_required_tensors(StepNeeds& step) override {
     for_pairs(step, [&](const Unit& unit, const Unit& other) {
       if (unit.has_value() && other.has_value()) {
@@ -57,9 +64,6 @@ class SimilarAcrossRuns final : public Rule {
   }
 
   void summarize(RuleSummary& summary) override {
-    if (other_trials().empty()) {
-      return;
-    }
     const std::vector<std::string_view> here = summary.saved(tensors_, 0);
     const std::vector<std::string_view> there = summary.saved(tensors_, 1);
     std::vector<std::string_view> common;
@@ -109,7 +113,7 @@ class SimilarAcrossRuns final : public Rule {
 
   template <class Use>
   void for_pairs(const StepTensors& step, const Use& use) const {
-    if (other_trials().empty() || !step.other_has_step()) {
+    if (!step.other_has_step()) {
       return;
     }
     // If each trial has one worker, compares these two whatever their names.

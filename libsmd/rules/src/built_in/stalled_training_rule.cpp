@@ -127,7 +127,7 @@ class StalledTrainingRule final : public Rule {
     try {
       // By the profile and region that the trial was opened with.
       const RemoteOptions account = TrialSnapshot::last(base_trial()).options().remote;
-      place.warn("StopTraining: " + stop_training_job(parameters().text("training_job_name_prefix"), account).text);
+      place.warn("StopTraining: " + stop_training_job(parameters().text("training_job_name_prefix"), account));
     } catch (const Error& error) {
       place.warn(std::string("StopTraining was asked for and failed: ") + error.what());
     }

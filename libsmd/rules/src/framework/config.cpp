@@ -117,7 +117,9 @@ std::optional<ConfigurationError> elsewhere(const RuleConfiguration& configurati
     }
     const std::string one = item.is_string() ? item.get<std::string>() : item.dump();
     if (one.find(',') != std::string::npos) {
-      throw bad_value(name, item, "has a comma, which would part it in two; in a pattern write \\x2c");
+      throw bad_value(name, item,
+                      "has a comma, which separates the items of a list; in a pattern write \\x2c, or (x{1}|x{2}) for "
+                      "x{1,2}");
     }
     text += (text.empty() ? "" : ",") + one;
   }

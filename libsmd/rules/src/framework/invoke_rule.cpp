@@ -32,16 +32,23 @@ class Invocation {
              const WaitOptions& wait, const SteadyClock& now)
       : evaluator_(evaluator),
         trial_(rule.base_trial()),
-        others_(rule.other_trials()),
+        compared_(rule.other_trials()),
         start_(start),
         end_(end),
         wait_(wait),
         now_(now),
-        known_files_(listed_files()) {}
+        known_files_(listed_files(trial_)) {}
 
   WaitOutcome run(bool ended) { return ended ? evaluate_all() : follow(); }
 
  private:
+  /// A trial that the rule compares with.
+  struct Other {
+    const Trial* trial;
+    StepFollower follower;
+    std::optional<GlobalStep> last = {};  // the latest step that is available
+  };
+
   [[nodiscard]] bool past_end(GlobalStep step) const { return end_ && step.value >= end_->value - 1; }
   [[nodiscard]] bool no_time(Time now) const { return wait_.deadline && now >= *wait_.deadline; }
 
@@ -69,10 +76,14 @@ class Invocation {
       options.after = GlobalStep(start_.value - 1);
     }
     StepFollower follower(trial_, options);
+    for (const Trial* const other : compared_) {
+      others_.push_back({other, StepFollower(*other, {.wait = wait_})});
+    }
     while (true) {
       const Time now = now_();
       const std::optional<FollowEvent> event = offer_new(follower);
-      if (event && event->outcome == WaitOutcome::ended) {
+      const bool ended = event && event->outcome == WaitOutcome::ended;
+      if (ended && held_by_ == nullptr) {
         return job_over();
       }
       tick();
@@ -86,54 +97,64 @@ class Invocation {
       if (no_time(now)) {
         return WaitOutcome::timed_out;
       }
-      if (!event) {
-        pause();
+      if (!event || ended) {
+        pause(ended ? *held_by_ : trial_);
       }
     }
   }
 
-  /// Offers up to `steps_at_once` available steps. Returns the last event of the follower: a step if there may be more;
-  /// nullopt if none is available.
+  /// Offers up to `steps_at_once` available steps, as far as the other trials have come or ended. Returns the last
+  /// event of the follower: a step if there may be more; nullopt if none is available.
   std::optional<FollowEvent> offer_new(StepFollower& follower) {
     std::optional<FollowEvent> event;
-    std::optional<GlobalStep> newest;
     for (std::size_t count = 0; count < steps_at_once; ++count) {
       event = follower.poll();
       if (!event || event->outcome != WaitOutcome::reached) {
         break;
       }
-      newest = std::max(newest, std::optional(event->step));
+      came_ = std::max(came_, std::optional(event->step));
       if (past_end(event->step)) {
         break;
       }
     }
-    if (newest) {
-      for (const Trial* const other : others_) {
-        const Refresh refresh(*other);  // whether its queries do so or not
-        static_cast<void>(TrialSnapshot::take(*other));
+    std::optional<GlobalStep> ready = came_;
+    held_by_ = nullptr;
+    for (Other& other : others_) {
+      std::optional<FollowEvent> theirs;
+      while ((theirs = other.follower.poll()) && theirs->outcome == WaitOutcome::reached) {
+        other.last = std::max(other.last, std::optional(theirs->step));
       }
-      evaluator_.offer(newest);
-      last_ = std::max(last_, newest);
+      if (!theirs && other.last < ready) {
+        ready = other.last;
+        held_by_ = other.trial;
+      }
+    }
+    if (ready > last_) {
+      evaluator_.offer(ready);
+      last_ = ready;
     }
     return event;
   }
 
   void tick() {
-    const std::size_t files = listed_files();
+    const std::size_t files = listed_files(trial_);
     const bool new_data = files != known_files_;
     known_files_ = files;
     const std::chrono::duration<double> seconds = now_().time_since_epoch();
     evaluator_.tick(seconds.count(), new_data);
   }
 
-  /// Waits until an index file appears, for at most `longest_pause`.
-  void pause() {
+  /// Waits until an index file of a trial appears, for at most `longest_pause`.
+  void pause(const Trial& trial) {
+    const std::size_t files = &trial == &trial_ ? known_files_ : listed_files(trial);
     WaitOptions wait = wait_;
     wait.deadline = std::min<Time>(now_() + longest_pause, wait_.deadline.value_or(Time::max()));
-    trial_.wait_until([&] { return listed_files() != known_files_; }, wait);
+    trial.wait_until([&] { return listed_files(trial) != files; }, wait);
   }
 
-  [[nodiscard]] std::size_t listed_files() const { return TrialSnapshot::last(trial_).listed_files(); }
+  [[nodiscard]] static std::size_t listed_files(const Trial& trial) {
+    return TrialSnapshot::last(trial).listed_files();
+  }
 
   /// Evaluates the remaining steps of a job that has ended. @throws NoMoreData if the job ended before the last step
   /// that was requested.
@@ -154,13 +175,16 @@ class Invocation {
 
   Evaluator& evaluator_;
   const Trial& trial_;
-  std::span<const Trial* const> others_;
+  std::span<const Trial* const> compared_;
   GlobalStep start_;
   std::optional<GlobalStep> end_;
   const WaitOptions& wait_;
   const SteadyClock& now_;
   std::size_t known_files_;
-  std::optional<GlobalStep> last_;  // the latest step passed to the evaluator
+  std::vector<Other> others_;       // those of `compared_`, while following
+  std::optional<GlobalStep> came_;  // the latest step that is available
+  std::optional<GlobalStep> last_;  // the evaluator was passed all steps up to here
+  const Trial* held_by_ = nullptr;  // the trial that has come least far, if that holds steps back
 };
 
 }  // namespace

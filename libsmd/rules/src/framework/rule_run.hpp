@@ -151,8 +151,8 @@ class RuleRun {
   std::optional<Resolved> resolved_;
   std::deque<StepContext> plans_;
   std::vector<bool> matched_;       // by tensor id of the base trial
-  std::vector<bool> numbers_seen_;  // likewise
-  std::vector<bool> lacking_;       // likewise
+  std::vector<bool> numbers_seen_;  // as above
+  std::vector<bool> lacking_;       // as above
   Unread unread_;
   struct SkippedTensors {
     const EvaluatedTrial* trial = nullptr;

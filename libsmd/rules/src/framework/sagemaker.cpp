@@ -8,6 +8,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <utility>
+#include <vector>
+
 namespace smd {
 namespace {
 
@@ -55,29 +58,22 @@ std::vector<std::string> jobs_in_progress(const std::string& prefix, const Remot
 
 }  // namespace
 
-StoppedJob stop_training_job(std::string_view prefix, const RemoteOptions& options) {
+std::string stop_training_job(std::string_view prefix, const RemoteOptions& options) {
   if (prefix.empty()) {
     throw InvalidArgument("the prefix of a training job's name is empty: it would match every job");
   }
-  StoppedJob result;
-  const std::string text(prefix);
-  result.matches = jobs_in_progress(text, options);
+  const std::vector<std::string> matches = jobs_in_progress(std::string(prefix), options);
   const std::string shown = detail::in_quotes(prefix);
-  if (result.matches.empty()) {
-    result.text = "no training job in progress has a name that begins with " + shown + "; nothing was stopped";
-    return result;
+  if (matches.empty()) {
+    return "no training job in progress has a name that begins with " + shown + "; nothing was stopped";
   }
-  if (result.matches.size() > 1) {
-    result.text = std::to_string(result.matches.size()) + " training jobs in progress have names that begin with " +
-                  shown + " (" + detail::in_quotes(result.matches[0]) + ", " + detail::in_quotes(result.matches[1]) +
-                  (result.matches.size() > 2 ? ", …" : "") + "); nothing was stopped";
-    return result;
+  if (matches.size() > 1) {
+    return std::to_string(matches.size()) + " training jobs in progress have names that begin with " + shown + " (" +
+           detail::in_quotes(matches[0]) + ", " + detail::in_quotes(matches[1]) + (matches.size() > 2 ? ", …" : "") +
+           "); nothing was stopped";
   }
-  result.name = result.matches.front();
-  call("StopTrainingJob", {{"TrainingJobName", result.name}}, options);
-  result.stopped = true;
-  result.text = "the training job " + detail::in_quotes(result.name) + " was told to stop";
-  return result;
+  call("StopTrainingJob", {{"TrainingJobName", matches.front()}}, options);
+  return "the training job " + detail::in_quotes(matches.front()) + " is being stopped";
 }
 
 }  // namespace smd

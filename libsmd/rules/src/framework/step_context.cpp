@@ -3,6 +3,9 @@
 
 #include "framework/common.hpp"
 #include "framework/rule_run.hpp"
+#include "text/words.hpp"
+
+#include <smd/error.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -142,6 +145,7 @@ using detail::rules::EvaluatedTrial;
 using detail::rules::place_at;
 using detail::rules::RecordRequest;
 using detail::rules::Slot;
+using text::counted;
 
 std::vector<std::string_view> workers_of(const EvaluatedTrial& trial, const std::vector<SavedRow>& rows) {
   std::vector<std::string_view> workers;
@@ -152,6 +156,16 @@ std::vector<std::string_view> workers_of(const EvaluatedTrial& trial, const std:
     }
   }
   return workers;
+}
+
+/// @throws InvalidArgument if the rule was added with fewer trials.
+const EvaluatedTrial& other_trial(const detail::rules::StepContext& context, std::size_t other) {
+  const std::vector<const EvaluatedTrial*>& others = context.run.others();
+  if (other >= others.size()) {
+    throw InvalidArgument("the rule needs " + counted(other + 1, "other trial") + ", but was added with " +
+                          std::to_string(others.size()));
+  }
+  return *others[other];
 }
 
 }  // namespace
@@ -184,16 +198,16 @@ std::span<const Unit> StepTensors::series_of_all_modes(const Unit& unit) const {
   return context_->series(unit, detail::rules::StepContext::Stretch::all_modes);
 }
 bool StepTensors::other_has_step(std::size_t other) const {
-  const std::optional<SnapshotStep> there = context_->run.others().at(other)->snapshot().find_step(step());
+  const std::optional<SnapshotStep> there = other_trial(*context_, other).snapshot().find_step(step());
   return there && there->complete && there->mode == mode();
 }
 std::vector<Unit> StepTensors::other_units(std::string_view tensor, std::size_t other) const {
-  const EvaluatedTrial& trial = *context_->run.others().at(other);
+  const EvaluatedTrial& trial = other_trial(*context_, other);
   const std::optional<std::uint32_t> id = trial.snapshot().find_tensor(tensor);
   return id ? trial.units(trial.rows(step()), *id) : std::vector<Unit>();
 }
 std::vector<std::string_view> StepTensors::other_workers(std::size_t other) const {
-  const EvaluatedTrial& trial = *context_->run.others().at(other);
+  const EvaluatedTrial& trial = other_trial(*context_, other);
   return workers_of(trial, trial.rows(step()));
 }
 

@@ -64,6 +64,9 @@ void read_safetensors(const storage::File& file, std::span<const std::byte> firs
   const auto json = read_text(file, wire::safetensors_length_bytes, length, buffer);
   if (json) {
     into.header = wire::parse_safetensors(*json, file.size());
+    const auto source = std::make_shared<storage::ElementSource>();
+    source->stamp = into.stamp;
+    into.source = source;
   } else {
     into.unreadable = json.problem();
   }
@@ -90,18 +93,20 @@ TensorFileHeader read_header(storage::Storage& storage, const std::string& path,
   static std::atomic<std::uint64_t> readings = 0;
   TensorFileHeader result;
   result.reading = ++readings;
-  result.stamp = storage.file_stamp(path);
   result.written = storage.written_at(path).value_or(std::chrono::system_clock::time_point());
   if (text::leaf_of(path) == distributed_name) {
+    result.stamp = storage.file_stamp(path);
     take(pytorch::read_distributed(storage, path, stop), result);
     result.written = result.header.cut ? newest_beside(storage, path) : result.written;
     return result;
   }
   const auto file = storage.open_at(path, 0, first_bytes);
   if (!file) {
+    result.stamp = storage.file_stamp(path);
     result.unreadable = file.problem();
     return result;
   }
+  result.stamp = (*file)->stamp();
   const std::uint64_t size = (*file)->size();
   result.hole = is_young(result.written) && (*file)->ends_in_hole();
   std::array<std::byte, wire::telling_bytes> bytes{};

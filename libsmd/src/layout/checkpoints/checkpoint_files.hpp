@@ -3,6 +3,7 @@
 
 #include "base/buffer.hpp"
 #include "pytorch/torch_file.hpp"
+#include "storage/element_source.hpp"
 #include "storage/storage.hpp"
 #include "types/outcome.hpp"
 #include "wire/safetensors.hpp"
@@ -26,7 +27,8 @@ struct TensorFileHeader {
   std::optional<Problem> unreadable;                ///< Why the file could not be opened or read.
   std::chrono::system_clock::time_point written;    ///< The epoch if unknown.
   std::optional<storage::FileStamp> stamp;          ///< Taken before the file was read.
-  std::uint64_t reading = 0;                        ///< Unique id of this reading.
+  std::shared_ptr<const storage::ElementSource> source;  ///< Of tensors that have none of their own; may be null.
+  std::uint64_t reading = 0;                             ///< Unique id of this reading.
 };
 
 /// How long a file that ends too soon may still be written to.

@@ -131,7 +131,7 @@ class RowFiller {
                                           {entry.strides.begin(), entry.strides.end()},
                                           std::string(entry.unread_type),
                                           std::string(entry.meaning),
-                                          entry.source});
+                                          entry.source ? entry.source : file.source});
       }
       row.add(id, types[entry.type], entry.offset, entry.length);
     }

@@ -613,7 +613,7 @@ void tell_globals(const std::string& path, const pytorch::TorchFile& file, const
 }
 
 /// Warns of scales of channels that are not finite. What cannot be read is reported with the checksums.
-void tell_scales(const std::string& path, const pytorch::TorchFile& torch, const storage::File& file,
+void tell_scales(const pytorch::TorchFile& torch, const storage::File& file,
                  const std::function<void(Problem)>& report) {
   for (const pytorch::ChannelScales& scales : torch.scales) {
     const auto begin = torch.source->find(file, scales.offset);
@@ -623,8 +623,7 @@ void tell_scales(const std::string& path, const pytorch::TorchFile& torch, const
                                       [](double scale) { return std::isfinite(scale); })) {
       report(make_problem(ProblemKind::warning,
                           "tensor " + in_quotes(scales.tensor) +
-                              ": the scale of a channel is not finite: none of its integers stands for a number",
-                          path));
+                              ": the scale of a channel is not finite: none of its integers stands for a number"));
     }
   }
 }
@@ -647,10 +646,18 @@ void check_torch_file(storage::Storage& storage, const std::string& path, const 
                                                  text::first_names(parts)));
   }
   const auto file = header.torch->source ? storage.open(path) : Problem();
-  if (file) {
-    tell_scales(path, *header.torch, **file, report);
-    header.torch->source->verify_others(**file, {},
-                                        [&](Problem problem) { report(in_file(std::move(problem), path)); });
+  if (!file) {
+    return;
+  }
+  std::vector<Problem> problems;
+  const auto add = [&](Problem problem) { problems.push_back(std::move(problem)); };
+  tell_scales(*header.torch, **file, add);
+  header.torch->source->verify_others(**file, {}, add);
+  if (const Status same = header.torch->source->unchanged(**file); !same) {
+    problems = {same.problem()};
+  }
+  for (Problem& problem : problems) {
+    report(in_file(std::move(problem), path));
   }
 }
 
@@ -666,6 +673,7 @@ class CheckpointsLayout final : public Layout {
   explicit CheckpointsLayout(Opening place) : place_(std::move(place)) {}
 
   [[nodiscard]] bool rows_name_seen_files() const noexcept override { return true; }
+  [[nodiscard]] storage::WatchScope watched() const override { return {{""}, false}; }
   Outcome<Found> look(storage::Storage& storage, const LookRequest& request, const Listing* before,
                       std::shared_ptr<const CollectionsInfo> collections) const override {
     return CheckpointLook(storage, request, place_, static_cast<const CheckpointListing*>(before))

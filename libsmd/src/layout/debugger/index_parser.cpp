@@ -209,17 +209,18 @@ Outcome<ParsedIndex> IndexParser::parse_fully(std::string_view text, std::string
     return wire::json_problem(*error, text);
   }
   const std::optional<Mode> mode = meta && meta->mode ? index_mode(*meta->mode) : std::nullopt;
-  const char* const wrong = !meta                          ? "there is no 'meta'"
-                            : !meta->is_object             ? "'meta' is not an object"
-                            : meta->is_empty               ? "'meta' is empty"
-                            : !mode                        ? "'meta' names no mode (TRAIN, EVAL, PREDICT or GLOBAL)"
-                            : !meta->mode_step             ? "'meta' holds no 'mode_step' of 64 bits"
-                            : !tensors && !saved_shapes    ? "there is neither 'tensor_payload' nor 'shape_payload'"
-                            : tensors && !tensors->is_list ? "'tensor_payload' is not a list"
-                            : saved_shapes && !saved_shapes->is_list ? "'shape_payload' is not a list"
-                            : !meta->event_file && !names_.empty()
-                                ? "'meta' holds no 'event_file_name', but tensors are listed"
-                                : nullptr;
+  const char* const wrong =
+      !meta                                    ? "there is no 'meta'"
+      : !meta->is_object                       ? "'meta' is not an object"
+      : meta->is_empty                         ? "'meta' is empty"
+      : !mode                                  ? "'meta' names no mode (TRAIN, EVAL, PREDICT or GLOBAL)"
+      : !meta->mode_step                       ? "'meta' holds no 'mode_step' of 64 bits"
+      : !tensors && !saved_shapes              ? "there is neither 'tensor_payload' nor 'shape_payload'"
+      : meta->event_file && !tensors           ? "'meta' names an event file, but there is no 'tensor_payload'"
+      : tensors && !tensors->is_list           ? "'tensor_payload' is not a list"
+      : saved_shapes && !saved_shapes->is_list ? "'shape_payload' is not a list"
+      : !meta->event_file && !names_.empty()   ? "'meta' holds no 'event_file_name', but tensors are listed"
+                                               : nullptr;
   if (wrong != nullptr) {
     return damaged(wrong);
   }

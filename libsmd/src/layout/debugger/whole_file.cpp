@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/debugger/whole_file.hpp"
 
-#include "storage/system_problem.hpp"
 #include "text/limits.hpp"
 
 #include <algorithm>

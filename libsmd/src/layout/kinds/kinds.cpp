@@ -17,12 +17,7 @@ namespace {
 
 std::vector<LayoutKind>& table() {
   static std::vector<LayoutKind> rows = {
-      {.traits = {.name = "debugger",
-                  .has_modes = true,
-                  .marks_end = true,
-                  .marks_steps = true,
-                  .has_checksums = true,
-                  .is_saved = true},
+      {.traits = {.name = "debugger", .has_modes = true, .marks_steps = true, .has_checksums = true, .is_saved = true},
        .contents = "collection files",
        .usual_folder = "debug-output",
        .follows_links = false,
@@ -33,7 +28,7 @@ std::vector<LayoutKind>& table() {
        .holds = holds_log_directory,
        .reads_file = is_event_file,
        .open = tensorboard_layout},
-      {.traits = {.name = "wandb", .marks_end = true, .has_checksums = true, .has_system = true},
+      {.traits = {.name = "wandb", .has_checksums = true, .has_system = true},
        .contents = "run files of W&B",
        .holds = holds_runs_of_wandb,
        .reads_file = is_run_file,

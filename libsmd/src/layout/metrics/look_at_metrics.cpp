@@ -1007,15 +1007,11 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
   }
 }
 
-std::shared_ptr<MetricListing> listing_of(std::shared_ptr<MetricCursor> cursor, const MetricListing* before,
+std::shared_ptr<MetricListing> listing_of(const std::shared_ptr<MetricCursor>& cursor, const MetricListing* before,
                                           ProblemList notes) {
-  auto listing = before == nullptr ? std::make_shared<MetricListing>() : std::make_shared<MetricListing>(*before);
-  listing->notes = std::move(notes);
+  auto listing = next_listing(cursor, before, std::move(notes));
   listing->add_notes(cursor->path, cursor->problems, cursor->rest);
   add_notes(*cursor, listing->notes);
-  listing->add_workers(cursor->workers);
-  listing->extras = std::make_shared<const Extras>(cursor->extras);
-  listing->cursor = std::move(cursor);
   return listing;
 }
 
@@ -1064,11 +1060,9 @@ Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& req
   bool keeps_step = false;
   bool all_new = returned.empty();
   while (true) {
-    auto cursor = continues ? std::make_shared<MetricCursor>(*known) : std::make_shared<MetricCursor>();
+    auto cursor = continues ? std::make_shared<MetricCursor>(*known) : emptied(known);
     if (!continues) {
       cursor->path = chosen.path;
-      cursor->next_row = known == nullptr ? 1 : known->next_row;
-      cursor->workers = known == nullptr ? 0 : known->workers;
       cursor->fractions = fractions;
       cursor->step_names = step_names;
       cursor->keeps_step = keeps_step;
@@ -1106,7 +1100,7 @@ Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& req
         waiting->head = {};  // then all is read again, whatever it becomes
         found = Found();
         found.collections = std::move(collections);
-        found.listing = listing_of(std::move(waiting), before, std::move(notes));
+        found.listing = listing_of(waiting, before, std::move(notes));
         return found;
       }
       all_new = true;
@@ -1116,7 +1110,7 @@ Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& req
       cursor->contradicted = 0;
     }
     taker.finish(found, std::move(collections));
-    found.listing = listing_of(std::move(cursor), before, std::move(notes));
+    found.listing = listing_of(cursor, before, std::move(notes));
     return found;
   }
 }

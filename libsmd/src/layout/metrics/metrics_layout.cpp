@@ -18,7 +18,6 @@ class MetricsLayout final : public Layout {
                       std::shared_ptr<const CollectionsInfo> collections) const override {
     return look_at_metrics(storage, request, place_, static_cast<const MetricListing*>(before), std::move(collections));
   }
-  [[nodiscard]] storage::WatchScope watched() const override { return {{""}, true}; }
 
  private:
   Opening place_;

@@ -51,6 +51,24 @@ bool has_usual_name(std::string_view leaf) noexcept {
   return after_step(leaf) || (leaf.starts_with(beginning) && (all_digits(last) || last == "v2"));
 }
 
+/// Returns whether a name is that of a copy that is being made, as rsync's `.NAME.XXXXXX`, or of what a copy replaced.
+bool is_of_copy(std::string_view leaf) noexcept {
+  constexpr std::array<std::string_view, 4> endings = {".tmp", ".part", ".partial", "~"};
+  return leaf.starts_with('.') ||
+         std::ranges::any_of(endings, [leaf](std::string_view ending) { return leaf.ends_with(ending); });
+}
+
+/// Takes a file if its name is that of an event file. Adds a note if it is that of a copy or a backup of one.
+void take_event_file(const std::string& path, EventFiles& files) {
+  const std::string_view leaf = text::leaf_of(path);
+  if (is_event_file(leaf)) {
+    files.paths.push_back(path);
+  } else if (leaf.find(event_word) != leaf.npos && is_of_copy(leaf) && !is_apple_double(leaf)) {
+    files.notes.add(make_problem(ProblemKind::remark,
+                                 in_quotes(path) + " is left out: its name is that of an unfinished copy or a backup"));
+  }
+}
+
 void sort_by_run(std::vector<std::string>& paths) {
   std::sort(paths.begin(), paths.end(), [](const std::string& a, const std::string& b) {
     return std::pair(run_of(a), text::leaf_of(a)) < std::pair(run_of(b), text::leaf_of(b));
@@ -76,10 +94,8 @@ Status list_objects(storage::Storage& storage, EventFiles& files) {
   std::set<std::string> trials;
   Status listed = storage.list_below({}, {}, [&](std::span<const std::string> names) {
     for (const std::string& name : names) {
-      if (is_event_file(name)) {
-        files.paths.push_back(name);
-      } else if (const std::size_t end = name.find("/" + std::string(debugger_collections) + "/");
-                 end != std::string::npos) {
+      take_event_file(name, files);
+      if (const std::size_t end = name.find("/" + std::string(debugger_collections) + "/"); end != std::string::npos) {
         trials.insert(name.substr(0, end));
       }
     }
@@ -95,8 +111,8 @@ Status list_folders(storage::Storage& storage, EventFiles& files) {
       continue;
     }
     for (const storage::DirEntry& entry : walk.entries()) {
-      if (entry.kind == storage::EntryKind::file && is_event_file(entry.name)) {
-        files.paths.push_back(walk.path_of(entry.name));
+      if (entry.kind == storage::EntryKind::file && entry.name.find(event_word) != std::string::npos) {
+        take_event_file(walk.path_of(entry.name), files);
       }
     }
     walk.enter_all();
@@ -145,7 +161,7 @@ bool is_event_file(std::string_view path) noexcept {
   const std::string_view leaf = text::leaf_of(path);
   const auto part = after_step(leaf);
   return part ? is_process_and_host(*part)
-              : leaf.find(event_word) != leaf.npos && !leaf.ends_with(".profile-empty") && !is_apple_double(leaf);
+              : leaf.find(event_word) != leaf.npos && !leaf.ends_with(".profile-empty") && !is_of_copy(leaf);
 }
 
 const wire::KnownFile* known_event_file(storage::Storage& storage, const std::string& path) {

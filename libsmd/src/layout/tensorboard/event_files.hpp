@@ -21,7 +21,8 @@ namespace smd::detail::layout {
 
 /// Returns whether a file holds events, by its name alone: `events.out.tfevents.1700000000.host.4242.0`, or
 /// `000000000010_4242_host.tfevents` as the debugger's hook writes for TensorBoard. False for event files of a debugger
-/// trial, such as `000000000010_worker_0.tfevents`.
+/// trial, such as `000000000010_worker_0.tfevents`, and for names of copies that are being made, as rsync's
+/// `.events.out.tfevents.1700000000.host.aB3dEf`.
 [[nodiscard]] bool is_event_file(std::string_view path) noexcept;
 
 /// Returns what a file with such a name is known as, by its first bytes; null if it has records, or nothing that is

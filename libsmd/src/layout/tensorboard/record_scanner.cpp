@@ -233,9 +233,8 @@ Status RecordScanner::read_all(std::uint64_t from, std::span<std::byte> into) co
                               : ok();
 }
 
-/// Returns whether the checksum of a payload is right; with `unprotected`, also if it has none. Precondition: the file
-/// has the whole record.
-Outcome<bool> RecordScanner::is_sound(std::uint64_t payload, std::uint64_t bytes, bool unprotected) const {
+/// Returns whether the checksum of a payload is right. Precondition: the file has the whole record.
+Outcome<bool> RecordScanner::is_sound(std::uint64_t payload, std::uint64_t bytes) const {
   std::vector<std::byte> block(std::min(bytes, block_) + wire::footer_bytes);
   std::uint32_t crc = 0;
   for (; bytes > block_; payload += block_, bytes -= block_) {
@@ -249,16 +248,14 @@ Outcome<bool> RecordScanner::is_sound(std::uint64_t payload, std::uint64_t bytes
   if (const Status read = read_all(payload, rest); !read) {
     return read.problem();
   }
-  const auto footer = rest.last<wire::footer_bytes>();
-  return (unprotected && wire::is_magic_footer(footer)) ||
-         mask_crc(crc32c(rest.first(bytes), crc)) == wire::load_little<std::uint32_t>(footer);
+  return mask_crc(crc32c(rest.first(bytes), crc)) == wire::load_little<std::uint32_t>(rest.last<wire::footer_bytes>());
 }
 
 /// Takes a record that is too large for memory: without the elements of its value, which are read when they are wanted.
 RecordScanner::Found RecordScanner::take_large(std::uint64_t payload_bytes) {
   constexpr std::uint64_t window_bytes = std::uint64_t{64} << 10;
   const std::uint64_t begin = offset_ + wire::header_bytes;
-  auto sound = is_sound(begin, payload_bytes, true);
+  auto sound = is_sound(begin, payload_bytes);
   if (!sound) {
     return fail(std::move(sound.problem()));
   }
@@ -389,8 +386,8 @@ RecordScanner::Found RecordScanner::find_record() {
   length_ = length;
   const std::span<const std::byte> record(data_ + begin_, length);
   payload_ = record.subspan(wire::header_bytes, *payload_bytes);
-  const auto checked = wire::check_footer(record.last<wire::footer_bytes>(), payload_);
-  return checked ? Found::record : tell(Found::damaged, wrong_checksum);
+  const auto footer = wire::load_little<std::uint32_t>(record.last<wire::footer_bytes>());
+  return mask_crc(crc32c(payload_)) == footer ? Found::record : tell(Found::damaged, wrong_checksum);
 }
 
 }  // namespace smd::detail::layout

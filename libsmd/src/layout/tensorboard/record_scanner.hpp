@@ -18,8 +18,9 @@ namespace smd::detail::layout {
 
 class ReadAhead;
 
-/// Reads the records of one file from front to back, in blocks, and verifies both checksums of each. Takes the memory
-/// of a few blocks, or of a long histogram.
+/// Reads the records of one file from front to back, in blocks, and verifies both checksums of each: the magic value
+/// (`wire::magic_footer`) is a wrong one, because writers of logs never write it. Takes the memory of a few blocks, or
+/// of a long histogram.
 class RecordScanner {
  public:
   enum class Found : std::uint8_t {
@@ -89,7 +90,7 @@ class RecordScanner {
   Found take_large(std::uint64_t payload_bytes);
   Found pass_over(const std::string& why);
   [[nodiscard]] Outcome<std::optional<std::uint64_t>> next_sound_record();
-  [[nodiscard]] Outcome<bool> is_sound(std::uint64_t payload, std::uint64_t bytes, bool unprotected = false) const;
+  [[nodiscard]] Outcome<bool> is_sound(std::uint64_t payload, std::uint64_t bytes) const;
   Status read_all(std::uint64_t from, std::span<std::byte> into) const;
   /// Loads at least `bytes` of the record; returns false if reading failed. Precondition: the file has them.
   bool have(std::uint64_t bytes);

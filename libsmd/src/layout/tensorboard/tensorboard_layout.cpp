@@ -369,14 +369,9 @@ class EventTaker {
   }
 
   void take_other(std::string_view kind, std::string name, const Place& place) {
-    Extras& extras = cursor_.extras;
-    if (extras.others.size() >= limits::other_values) {
-      ++extras.not_kept;
-      return;
-    }
-    extras.others.push_back({std::string(kind), std::move(name), place.event.step,
-                             "worker_" + std::to_string(file().worker), file().path, place.offset, place.length,
-                             place.event.wall_time});
+    cursor_.extras.add_other({std::string(kind), std::move(name), place.event.step,
+                              "worker_" + std::to_string(file().worker), file().path, place.offset, place.length,
+                              place.event.wall_time});
   }
 
   /// Stores the form of an event with a number of the last series, for `take_expected`.
@@ -752,12 +747,12 @@ class LogReader {
   wire::EventOutline event_;
 };
 
-/// Returns a cursor for reading from the start, which keeps the next row id and the number of workers.
-LogCursor emptied(const LogCursor& cursor) {
-  LogCursor empty;
-  empty.next_row = cursor.next_row;
-  empty.workers = cursor.workers;
-  empty.checked = cursor.checked;
+/// As `emptied`, and keeps which files are event files.
+std::shared_ptr<LogCursor> emptied_log(const LogCursor* before) {
+  auto empty = emptied(before);
+  if (before != nullptr) {
+    empty->checked = before->checked;
+  }
   return empty;
 }
 
@@ -796,6 +791,17 @@ void add_rest(const LogFile& file, const LookRequest& request, Found& found, Pro
   notes.add(std::move(problem));
 }
 
+/// Adds a note on an empty file, unless it is young: its writer may have just begun.
+void add_if_empty(const LogFile& file, storage::Storage& storage, const LookRequest& request, ProblemList& notes) {
+  if (!request.as_it_stands || !file.stamp || storage::size_of(*file.stamp) != 0) {
+    return;
+  }
+  const auto written = storage.written_at(file.path);
+  if (written && std::chrono::system_clock::now() - *written > request.half_written) {
+    notes.add(make_problem(ProblemKind::remark, in_quotes(file.path) + " is left out: it is empty"));
+  }
+}
+
 /// Sets the hyperparameters by name; if several runs have some, with the run's name as a prefix.
 void name_hyperparameters(LogCursor& cursor) {
   auto& values = cursor.extras.hyperparameters.values;
@@ -809,23 +815,21 @@ void name_hyperparameters(LogCursor& cursor) {
   }
 }
 
-std::shared_ptr<LogListing> listing_of(std::shared_ptr<const LogCursor> cursor, const LogListing* before,
-                                       ProblemList notes, const LookRequest& request, Found& found) {
-  auto listing = before == nullptr ? std::make_shared<LogListing>() : std::make_shared<LogListing>(*before);
-  listing->notes = ProblemList(limits::problems_per_trial);
+std::shared_ptr<LogListing> listing_of(storage::Storage& storage, std::shared_ptr<const LogCursor> cursor,
+                                       const LogListing* before, ProblemList notes, const LookRequest& request,
+                                       Found& found) {
+  ProblemList all(limits::problems_per_trial);
   for (const LogFile& file : cursor->files) {
     for (Problem& problem : file.problems.all()) {
-      listing->notes.add(placed(std::move(problem), file));
+      all.add(placed(std::move(problem), file));
     }
-    add_rest(file, request, found, listing->notes);
+    add_rest(file, request, found, all);
+    add_if_empty(file, storage, request, all);
   }
-  listing->notes.add(std::move(notes));
-  listing->ended = says_end(*cursor);
-  listing->add_workers(cursor->workers);
-  if (before == nullptr || cursor != before->cursor) {
-    listing->extras = std::make_shared<const Extras>(cursor->extras);
-  }
-  listing->cursor = std::move(cursor);
+  all.add(std::move(notes));
+  const bool ended = says_end(*cursor);
+  auto listing = next_listing(std::move(cursor), before, std::move(all));
+  listing->ended = ended;
   return listing;
 }
 
@@ -836,22 +840,21 @@ class TensorboardLayout final : public Layout {
                       std::shared_ptr<const CollectionsInfo> collections) const override {
     const auto* const earlier = static_cast<const LogListing*>(before);
     Found found;
-    auto cursor = earlier == nullptr   ? std::make_shared<LogCursor>()
-                  : request.everything ? std::make_shared<LogCursor>(emptied(*earlier->cursor))
-                                       : std::make_shared<LogCursor>(*earlier->cursor);
+    const LogCursor* const known = earlier == nullptr ? nullptr : earlier->cursor.get();
+    auto cursor = known == nullptr || request.everything ? emptied_log(known) : std::make_shared<LogCursor>(*known);
     auto files = find_event_files(storage, cursor->checked);
     if (!files) {
       return std::move(files.problem());
     }
-    found.afresh = earlier != nullptr && request.everything;
+    found.afresh = known != nullptr && request.everything;
     const LogCursor* seen = nullptr;
     while (true) {
       found.loaded = LoadedSteps();
       LogReader reader(storage, request, *cursor, seen);
       const bool intact = reader.survey(*files);
-      if (intact && earlier != nullptr && !found.afresh && reader.nothing_new()) {
+      if (intact && known != nullptr && !found.afresh && reader.nothing_new()) {
         found.collections = std::move(collections);
-        found.listing = listing_of(earlier->cursor, earlier, std::move(files->notes), request, found);
+        found.listing = listing_of(storage, earlier->cursor, earlier, std::move(files->notes), request, found);
         return found;
       }
       EventTaker taker(*cursor, found.loaded);
@@ -859,17 +862,16 @@ class TensorboardLayout final : public Layout {
         taker.finish(found, std::move(collections));
         break;
       }
-      cursor = std::make_shared<LogCursor>(emptied(earlier == nullptr ? LogCursor() : *earlier->cursor));
-      found.afresh = earlier != nullptr;
+      cursor = emptied_log(known);
+      found.afresh = known != nullptr;
       // Events of the same files are not reported as new, although their order or workers changed. If files were
       // replaced, or all rows were requested, all events are new.
-      seen = intact && earlier != nullptr && !request.everything ? earlier->cursor.get() : nullptr;
+      seen = intact && !request.everything ? known : nullptr;
     }
     name_hyperparameters(*cursor);
-    found.listing = listing_of(std::move(cursor), earlier, std::move(files->notes), request, found);
+    found.listing = listing_of(storage, std::move(cursor), earlier, std::move(files->notes), request, found);
     return found;
   }
-  [[nodiscard]] storage::WatchScope watched() const override { return {{""}, true}; }
   /// Returns the tag: the stored name without the run, and without the prefix of buckets.
   [[nodiscard]] std::string_view record_name(std::string_view file, std::string_view stored) const noexcept override {
     stored = without_bucket_prefix(stored);

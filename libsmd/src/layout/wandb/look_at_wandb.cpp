@@ -153,15 +153,9 @@ class WandbTaker {
   }
 
   void take_alert() {
-    Extras& extras = cursor_.extras;
-    if (extras.others.size() >= limits::other_values) {
-      ++extras.not_kept;
-      return;
-    }
     const auto& [title, text, level] = record_.says;
-    std::string name = fmt::format("{}: {}: {}", level, title, text);
-    extras.others.push_back({"alert", std::move(name), cursor_.last_step.value_or(0), "worker_0",
-                             cursor_.files[file_].path, place_.offset, place_.length, 0});
+    cursor_.extras.add_other({"alert", fmt::format("{}: {}: {}", level, title, text), cursor_.last_step.value_or(0),
+                              "worker_0", cursor_.files[file_].path, place_.offset, place_.length, 0});
   }
 
   Status take_history() {
@@ -170,8 +164,7 @@ class WandbTaker {
       return flat;
     }
     cursor_.media += typed;
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    time_ = nan;
+    time_ = std::numeric_limits<double>::quiet_NaN();
     std::optional<std::int64_t> own;
     std::array<bool, global_step_names.size()> there{};
     std::optional<std::int64_t> chosen;
@@ -191,6 +184,7 @@ class WandbTaker {
       if (facts.rank < there.size() && whole_of(value)) {
         there[facts.rank] = true;
       }
+      facts.left_out = facts.left_out || may_be_text(facts, value);
       first_tensor = first_tensor || (is_tensor(facts, value) && facts.rank == there.size());
       items_.emplace_back(id, &value);
     }
@@ -213,7 +207,32 @@ class WandbTaker {
     own = own ? own : record_.step ? record_.step : static_cast<std::int64_t>(cursor_.records);
     ++cursor_.records;
     step_ = !step_name.empty() ? chosen.value_or(cursor_.last_step.value_or(*own)) : *own;
-    bool has_loss = false;
+    const bool has_tensor = keep_tensors(undecided, step_id);
+    const bool back = goes_back();
+    const bool has_loss = take_items();
+    for (std::size_t i = 0; i < there.size(); ++i) {
+      StepCandidate& counted = cursor_.candidates[i];
+      counted.records += there[i] ? 1 : 0;
+      counted.in_all_losses = counted.in_all_losses && (there[i] || !has_loss);
+      counted.in_all = counted.in_all && (there[i] || !has_tensor);
+    }
+    cursor_.has_losses = cursor_.has_losses || has_loss;
+    if (!step_name.empty() && !chosen && (cursor_.has_losses ? has_loss : has_tensor)) {
+      ++cursor_.without_step;
+      cursor_.fractions += named ? 1 : 0;
+    }
+    if (chosen || !items_.empty()) {
+      cursor_.last_step = step_;
+    }
+    if (!items_.empty()) {
+      begin_step(back);
+    }
+    return ok();
+  }
+
+  /// Leaves in `items_` only those that are taken. Returns whether one of a tensor was there that is no candidate for
+  /// the step. `undecided`: which name is the step is not known yet.
+  bool keep_tensors(bool undecided, std::uint32_t step_id) {
     bool has_tensor = false;
     std::erase_if(items_, [&](const auto& item) {
       const WandbFacts& facts = cursor_.facts[item.first];
@@ -222,7 +241,7 @@ class WandbTaker {
         cursor_.candidates[facts.rank].left_out = true;
       }
       const bool other = undecided || !tensor || item.first == step_id;
-      has_tensor = has_tensor || (!other && facts.rank == there.size());
+      has_tensor = has_tensor || (!other && facts.rank == global_step_names.size());
       if (!other && cursor_.table.names[item.first].size() > limits::name_bytes) {
         add_problem(ProblemKind::damaged,
                     fmt::format("a value is left out: its name is longer than the limit (name_bytes), {} bytes",
@@ -231,8 +250,23 @@ class WandbTaker {
       }
       return other;
     });
+    return has_tensor;
+  }
+
+  /// Returns whether a value in `items_` supersedes those of later steps: the job goes on from an earlier one.
+  [[nodiscard]] bool goes_back() const {
+    return !cursor_.times.empty() && step_ < cursor_.times.back().second &&
+           std::ranges::any_of(items_, [&](const auto& item) {
+             const Series& series = cursor_.table.series[item.first];
+             return series.has_value && step_ < series.last_step;
+           });
+  }
+
+  /// Takes the values in `items_` at `step_`. Returns whether one is a loss.
+  bool take_items() {
     // The SDK writes the items of each record in another order. In one order, the rows share a list of names.
     std::ranges::sort(items_);
+    bool has_loss = false;
     numbers_.clear();
     for (const auto& [id, value] : items_) {
       if (is_number(*value)) {
@@ -251,24 +285,7 @@ class WandbTaker {
         }
       }
     }
-    for (std::size_t i = 0; i < there.size(); ++i) {
-      StepCandidate& candidate = cursor_.candidates[i];
-      candidate.records += there[i] ? 1 : 0;
-      candidate.in_all_losses = candidate.in_all_losses && (there[i] || !has_loss);
-      candidate.in_all = candidate.in_all && (there[i] || !has_tensor);
-    }
-    cursor_.has_losses = cursor_.has_losses || has_loss;
-    if (!step_name.empty() && !chosen && (cursor_.has_losses ? has_loss : has_tensor)) {
-      ++cursor_.without_step;
-      cursor_.fractions += named ? 1 : 0;
-    }
-    if (chosen || !items_.empty()) {
-      cursor_.last_step = step_;
-    }
-    if (!items_.empty()) {
-      begin_step();
-    }
-    return ok();
+    return has_loss;
   }
 
   /// Returns the id of a name. One that is too long stands for all that begin like it: they are left out.
@@ -278,6 +295,7 @@ class WandbTaker {
       cursor_.table.series.emplace_back();
       WandbFacts& facts = cursor_.facts.emplace_back();
       facts.rank = global_step_rank(name);
+      facts.number = cursor_.whole.contains(std::string(name));
       facts.role = name == "_timestamp"    ? Role::timestamp
                    : name == own_step      ? Role::own_step
                    : name.starts_with('_') ? Role::nothing
@@ -288,7 +306,10 @@ class WandbTaker {
 
   [[nodiscard]] static bool is_tensor(const WandbFacts& facts, const FlatJson::Value& value) noexcept {
     return facts.role == Role::tensor && value.kind != FlatJson::Kind::text && value.kind != FlatJson::Kind::other &&
-           !(value.kind == FlatJson::Kind::null && facts.text && !facts.known_whole);
+           !may_be_text(facts, value);
+  }
+  [[nodiscard]] static bool may_be_text(const WandbFacts& facts, const FlatJson::Value& value) noexcept {
+    return value.kind == FlatJson::Kind::null && facts.text && !facts.known_whole && !facts.number;
   }
   [[nodiscard]] static bool is_number(const FlatJson::Value& value) noexcept {
     return value.kind == FlatJson::Kind::number || value.kind == FlatJson::Kind::null;
@@ -345,20 +366,31 @@ class WandbTaker {
     rows_.add_record(series.name, ValueForm::record, place_.offset, place_.length);
   }
 
-  void begin_step() {
+  /// Records when a step began, but not if it comes late, at or before the newest one. If the job goes on from it (see
+  /// `goes_back`) or another file begins, it is recorded, and system metrics at this and later steps are superseded.
+  void begin_step(bool back) {
     constexpr std::size_t most = 1024;
-    if (!cursor_.times.empty() && cursor_.times.back().second == step_) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    auto& times = cursor_.times;
+    const bool resumed = std::exchange(cursor_.newest_file, file_) != file_;
+    const bool late = !times.empty() && step_ <= times.back().second;
+    if (late && !resumed && !back) {
       return;
     }
-    const bool timed = !std::isnan(time_);
-    const bool first = cursor_.times.empty();
-    if (!first) {
-      place_system_metrics(timed ? time_ : std::numeric_limits<double>::infinity());
+    const double newest = times.empty() ? -infinity : times.back().first;
+    place_system_metrics(time_ >= newest ? time_ : infinity);
+    if (late) {
+      rows_.restart(cursor_.system_metrics, step_);
     }
-    if (cursor_.times.size() == most) {
-      cursor_.times.erase(cursor_.times.begin(), cursor_.times.begin() + most / 2);
+    const double time = std::isnan(time_) ? newest : time_;
+    // The clock, too, may go back: then no metric belongs to a step whose time is still to come.
+    while (!times.empty() && (times.back().second >= step_ || times.back().first > time)) {
+      times.pop_back();
     }
-    cursor_.times.emplace_back(timed ? time_ : -std::numeric_limits<double>::infinity(), step_);
+    if (times.size() == most) {
+      times.erase(times.begin(), times.begin() + most / 2);
+    }
+    times.emplace_back(time, step_);
   }
 
   Status take_stats() {
@@ -389,8 +421,12 @@ class WandbTaker {
       placed[{at, metric->second.name}] = {metric->first, metric->second.value};
     }
     for (const auto& [place, measured] : placed) {
-      Series& series = rows_.series_of(id_of(place.second));
+      const std::uint32_t id = id_of(place.second);
+      Series& series = rows_.series_of(id);
       const std::int64_t step = cursor_.times[place.first].second;
+      if (!std::exchange(cursor_.facts[id].system, true)) {
+        cursor_.system_metrics.push_back(id);
+      }
       if (!series.has_value || step > series.last_step) {
         rows_.begin_value(series, ValueKind::system, step);
         rows_.add_number(series.name, Dtype::float64, std::bit_cast<std::uint64_t>(measured.second), measured.first);
@@ -452,16 +488,6 @@ class WandbTaker {
   double time_ = 0;
 };
 
-/// Returns a cursor for reading from the start, which keeps the next row id and the number of workers.
-std::shared_ptr<WandbCursor> emptied(const WandbListing* before) {
-  auto empty = std::make_shared<WandbCursor>();
-  if (before != nullptr) {
-    empty->next_row = before->cursor->next_row;
-    empty->workers = before->cursor->workers;
-  }
-  return empty;
-}
-
 /// Returns whether values of names were left out that are not that of the step.
 bool left_out_tensors(const WandbCursor& read, std::string_view step_name) {
   bool left_out = false;
@@ -486,9 +512,10 @@ bool choose_again(const WandbCursor& read, bool step_is_given, WandbCursor& next
   next.step_name = step_name;
   for (std::uint32_t id = 0; id < read.facts.size(); ++id) {
     const WandbFacts& facts = read.facts[id];
-    const bool whole = facts.beyond && !facts.real;
-    again = again || whole != facts.whole;
-    if (whole || facts.whole) {
+    const bool nulls = facts.left_out && facts.known_whole;
+    const bool whole = facts.beyond && !facts.real && !nulls;
+    again = again || whole != facts.whole || nulls;
+    if (whole || facts.whole || nulls) {
       next.whole.emplace(read.table.names[id], whole);
     }
   }
@@ -539,19 +566,15 @@ void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes
   }
 }
 
-std::shared_ptr<WandbListing> listing_of(std::shared_ptr<WandbCursor> cursor, const WandbListing* before,
+std::shared_ptr<WandbListing> listing_of(const std::shared_ptr<WandbCursor>& cursor, const WandbListing* before,
                                          bool step_is_given, ProblemList notes) {
-  auto listing = before == nullptr ? std::make_shared<WandbListing>() : std::make_shared<WandbListing>(*before);
-  listing->notes = std::move(notes);
+  cursor->extras.exit_code = cursor->files.empty() ? std::nullopt : cursor->files.back().exit_code;
+  auto listing = next_listing(cursor, before, std::move(notes));
   for (const WandbFile& file : cursor->files) {
     listing->add_notes(file.path, file.problems, file.rest);
   }
   add_notes(*cursor, step_is_given, listing->notes);
-  listing->ended = !cursor->files.empty() && cursor->files.back().exit_code;
-  listing->add_workers(cursor->workers);
-  cursor->extras.exit_code = cursor->files.empty() ? std::nullopt : cursor->files.back().exit_code;
-  listing->extras = std::make_shared<const Extras>(cursor->extras);
-  listing->cursor = std::move(cursor);
+  listing->ended = cursor->extras.exit_code.has_value();
   return listing;
 }
 
@@ -630,8 +653,9 @@ Outcome<Found> look_at_wandb(storage::Storage& storage, const LookRequest& reque
     return files.problem();
   }
   ProblemList notes(limits::problems_per_trial);
-  if (!files->one_run && before != nullptr && !before->cursor->files.empty()) {
-    const std::string_view run = text::leaf_of(before->cursor->files.front().path);
+  const WandbCursor* const known = before == nullptr ? nullptr : before->cursor.get();
+  if (!files->one_run && known != nullptr && !known->files.empty()) {
+    const std::string_view run = text::leaf_of(known->files.front().path);
     std::erase_if(files->paths, [&](const std::string& path) { return text::leaf_of(path) != run; });
     notes.add(make_problem(ProblemKind::remark, "other runs began beside this one: each is a trial of its own"));
   }
@@ -640,21 +664,20 @@ Outcome<Found> look_at_wandb(storage::Storage& storage, const LookRequest& reque
                            in_quotes(file) + " is left out: " + in_quotes(files->paths.front()) + " is read"));
   }
   Found found;
-  auto cursor =
-      before == nullptr || request.everything ? emptied(before) : std::make_shared<WandbCursor>(*before->cursor);
+  auto cursor = known == nullptr || request.everything ? emptied(known) : std::make_shared<WandbCursor>(*known);
   auto changed = changed_files(storage, *files, *cursor);
   if (cursor->waits && changed && !changed->empty()) {
     changed.reset();
   }
   found.afresh = before != nullptr && (request.everything || !changed);
   if (!changed) {
-    cursor = emptied(before);
+    cursor = emptied(known);
     changed = changed_files(storage, *files, *cursor);
   }
   const bool step_is_given = !place.step_name.empty();
   if (changed->empty() && before != nullptr && !found.afresh) {
     found.collections = std::move(collections);
-    found.listing = listing_of(std::move(cursor), before, step_is_given, std::move(notes));
+    found.listing = listing_of(cursor, before, step_is_given, std::move(notes));
     return found;
   }
   const bool from_start = before == nullptr || found.afresh;
@@ -669,7 +692,7 @@ Outcome<Found> look_at_wandb(storage::Storage& storage, const LookRequest& reque
         return *std::move(refused);
       }
     }
-    auto next = emptied(before);
+    auto next = emptied(known);
     next->step_name = cursor->step_name;
     // A follower, too, reads again what was left out: the step was not decided before, and no row was returned.
     if (may_choose_again ? choose_again(*cursor, step_is_given, *next)
@@ -684,7 +707,7 @@ Outcome<Found> look_at_wandb(storage::Storage& storage, const LookRequest& reque
       }
       // The name may still come, and then all is read as if it had always been there.
       found.loaded = LoadedSteps();
-      auto waiting = emptied(before);
+      auto waiting = emptied(known);
       waiting->files = std::move(cursor->files);
       waiting->waits = true;
       cursor = std::move(waiting);
@@ -695,7 +718,7 @@ Outcome<Found> look_at_wandb(storage::Storage& storage, const LookRequest& reque
     taker.finish(found, std::move(collections));
     break;
   }
-  found.listing = listing_of(std::move(cursor), before, step_is_given, std::move(notes));
+  found.listing = listing_of(cursor, before, step_is_given, std::move(notes));
   return found;
 }
 

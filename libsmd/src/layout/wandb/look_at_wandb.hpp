@@ -29,12 +29,15 @@ struct WandbFacts {
   Role role = Role::tensor;
   std::size_t rank = 0;       ///< Among the names that could be the step of all records.
   bool text = false;          ///< It had a text as a value: its nulls are no numbers until one came.
+  bool number = false;        ///< An earlier reading found numbers: its nulls are NaN.
+  bool left_out = false;      ///< Nulls were left out: no number had come yet.
   bool known_whole = false;   ///< `whole` was asked for.
   std::optional<bool> loss;   ///< Whether it is the name of a loss; nullopt: nobody has asked.
   bool whole = false;         ///< Its numbers are int64.
   bool beyond = false;        ///< It had a whole number that no double has.
   bool real = false;          ///< It had a number that is not whole.
   bool contradicted = false;  ///< That it is `whole`, or not, was said to be wrong.
+  bool system = false;        ///< It had a system metric.
   std::uint64_t nulls = 0;
   std::uint64_t texts = 0;  ///< Values that are no numbers.
 };
@@ -59,7 +62,7 @@ struct WandbCursor : SeriesCursor {
   std::vector<WandbFacts> facts;  ///< By id of the name. `table` has all names, also those of no tensors.
   // Choices about the whole run:
   std::optional<std::string> step_name;  ///< Empty: the SDK's own; nullopt: not yet known, and there are no rows.
-  std::map<std::string, bool> whole;     ///< Names that were found to be int64 or not.
+  std::map<std::string, bool> whole;     ///< Names with numbers, and whether these are int64.
   std::vector<StepCandidate> candidates;
   bool has_losses = false;
   bool had_step = false;           ///< A record had the step of that name.
@@ -69,7 +72,9 @@ struct WandbCursor : SeriesCursor {
   std::uint64_t records = 0;       ///< Of history.
   std::optional<std::int64_t> last_step;
   std::uint64_t media = 0;
-  std::vector<std::pair<double, std::int64_t>> times;  ///< When the last steps began.
+  std::vector<std::pair<double, std::int64_t>> times;  ///< When the last steps began. Both ascend.
+  std::uint32_t newest_file = 0;                       ///< That of the newest of these steps.
+  std::vector<std::uint32_t> system_metrics;           ///< Ids of names.
   std::multimap<double, SystemMetric> pending;         ///< By time.
 };
 

@@ -17,7 +17,6 @@ class WandbLayout final : public Layout {
                       std::shared_ptr<const CollectionsInfo> collections) const override {
     return look_at_wandb(storage, request, place_, static_cast<const WandbListing*>(before), std::move(collections));
   }
-  [[nodiscard]] storage::WatchScope watched() const override { return {{""}, true}; }
   [[nodiscard]] std::string_view record_name(std::string_view /*file*/,
                                              std::string_view stored) const noexcept override {
     return without_bucket_prefix(stored);

@@ -172,6 +172,7 @@ TEST_CASE("what is not an index file is refused whole, with the place where ther
       R"({"tensor_payload": [], "shape_payload": []})",
       meta() + R"("x": 1})",
       meta() + R"("tensor_payload": {}})",
+      meta() + R"("tensor_paylobd": [], "shape_payload": [{"tensorname": "a", "shape": [1]}]})",
       meta() + R"("tensor_payload": [], "shape_payload": 3})",
       meta("1000000000000000000000000000000") + payload(""),
       meta("1.5") + payload(""),
@@ -240,6 +241,7 @@ TEST_CASE("shapes: sizes only, at most 64, and the framework's own name") {
       parser,
       with(R"({"tensorname": "c", "originalname": "dense/c:0", "shape": [4, 2]}, {"tensorname": "d", "shape": []})"));
   REQUIRE(good.index);
+  CHECK(parse(parser, R"({"meta": {"mode": "TRAIN", "mode_step": 8}, "shape_payload": []})").index);
   const auto& shapes = parser.tables().shape_lists[parser.tables().payloads[good.index->payload].shapes];
   REQUIRE(shapes.size() == 2);
   CHECK(shapes[0].shape == smd::Shape{4, 2});

@@ -37,7 +37,11 @@ TEST_CASE("the name tells an event file") {
   CHECK_FALSE(is_event_file("000000000001_23286_vm.local.tfevents"));
   CHECK_FALSE(is_event_file("000000000001_23286.tfevents"));
   CHECK_FALSE(is_event_file("tfevents/checkpoint"));
-  CHECK_FALSE(is_event_file("run/._events.out.tfevents.1700000000.host-a.4242.0"));  // of macOS
+  CHECK_FALSE(is_event_file("run/._events.out.tfevents.1700000000.host-a.4242.0"));        // of macOS
+  CHECK_FALSE(is_event_file("run/.events.out.tfevents.1700000000.host-a.4242.0.aB3dEf"));  // of rsync
+  CHECK_FALSE(is_event_file("GLOBAL/.000000000001_23286_vm.tfevents.aB3dEf"));
+  CHECK_FALSE(is_event_file("events.out.tfevents.1700000000.host-a.4242.0~"));
+  CHECK_FALSE(is_event_file("events.out.tfevents.1700000000.host-a.4242.0.part"));
   CHECK_FALSE(is_event_file(""));
 }
 
@@ -92,18 +96,39 @@ TEST_CASE("what is no event file by its first bytes is left out; what may be dam
   auto files = find_event_files(**storage, checked);
   REQUIRE(files);
   CHECK(files->paths == Paths{"tfevents.empty", "tfevents.gz", "tfevents.noise", "tfevents.zeros"});
-  Paths told;
+  Paths noted;
   for (const smd::Problem& note : files->notes.kept()) {
-    told.push_back(note.text.substr(0, note.text.find(':')));
+    noted.push_back(note.text.substr(0, note.text.find(':')));
   }
-  CHECK(told == Paths{"'tfevents.csv' is left out", "'tfevents.lfs' is left out", "'tfevents.page' is left out",
-                      "'tfevents.zip' is left out"});
+  CHECK(noted == Paths{"'tfevents.csv' is left out", "'tfevents.lfs' is left out", "'tfevents.page' is left out",
+                       "'tfevents.zip' is left out"});
   // A file that has become one is read.
   std::filesystem::remove(dir / "tfevents.csv");
   dir.write("tfevents.csv", "");
   files = find_event_files(**storage, checked);
   REQUIRE(files);
   CHECK(files->paths.front() == "tfevents.csv");
+}
+
+TEST_CASE("copies that are being made, and what they replaced, are left out with a note") {
+  const TempDir dir;
+  for (const char* file : {"run/tfevents.1", "run/.tfevents.1.aB3dEf", "run/tfevents.1~", "run/tfevents.2.tmp",
+                           "tfevents.0", "._tfevents.0", ".notes", "tfevents.3.partial"}) {
+    dir.write(file, "");
+  }
+  const auto storage = storage::open_local_with_links(dir.path());
+  REQUIRE(storage);
+  CheckedFiles checked;
+  const auto files = find_event_files(**storage, checked);
+  REQUIRE(files);
+  CHECK(files->paths == Paths{"tfevents.0", "run/tfevents.1"});
+  Paths noted;
+  for (const smd::Problem& note : files->notes.kept()) {
+    CHECK(note.kind == smd::ProblemKind::remark);
+    noted.push_back(note.text.substr(0, note.text.find(':')));
+  }
+  CHECK(noted == Paths{"'tfevents.3.partial' is left out", "'run/.tfevents.1.aB3dEf' is left out",
+                       "'run/tfevents.1~' is left out", "'run/tfevents.2.tmp' is left out"});
 }
 
 TEST_CASE("debugger trials below have no runs") {

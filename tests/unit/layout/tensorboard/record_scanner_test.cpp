@@ -60,7 +60,7 @@ using Texts = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("records one after another, from any of them on") {
-  const std::string bytes = record("one") + record("") + record("three", wire::Protection::unprotected);
+  const std::string bytes = record("one") + record("") + record("three");
   CHECK(scan(bytes) == Texts{"one@0", "@19", "three@35", "end@56"});
   CHECK(scan(bytes, 35) == Texts{"three@35", "end@56"});
   CHECK(scan(bytes, 56) == Texts{"end@56"});
@@ -74,6 +74,10 @@ TEST_CASE("a damaged payload or length costs its record") {
   CHECK(scan(bytes) == expected);
   bytes[19] ^= 1;
   CHECK(scan(bytes) == expected);
+  const std::string unprotected = record("two", wire::Protection::unprotected);
+  CHECK(scan(record("one") + unprotected + record("three")) == expected);
+  CHECK(scan(record("one") + record(std::string(300, 'b')) + unprotected) ==
+        Texts{"one@0", std::string(300, 'b') + "@19", "damaged@335", "end@354"});
   CHECK(scan(record("one") + std::string(300, '\0')) == Texts{"one@0", "lost@19"});
 }
 

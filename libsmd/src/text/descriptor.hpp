@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-namespace smd::detail::storage {
+namespace smd::detail {
 
 /// Owns one file descriptor; -1 when it has none.
 class Descriptor {
@@ -87,4 +87,4 @@ inline ssize_t read_fully(int fd, std::uint64_t offset, std::span<std::byte> int
   return text;
 }
 
-}  // namespace smd::detail::storage
+}  // namespace smd::detail

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/system_problem.hpp"
+#include "text/system_problem.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
-#include "storage/storage.hpp"
 #include "text/ascii.hpp"
 
-namespace smd::detail::storage {
+namespace smd::detail {
 namespace {
-
-constexpr std::string_view no_more_descriptors = "too many open files";
 
 struct KnownError {
   int error;
@@ -57,9 +55,4 @@ Problem system_problem(int error, std::string file) {
   return {ProblemKind::io, std::move(file), {}, "cannot be read: " + text};
 }
 
-bool too_many_open_files(const Problem& problem) noexcept {
-  return problem.kind == ProblemKind::io &&
-         std::string_view(problem.text).substr(0, no_more_descriptors.size()) == no_more_descriptors;
-}
-
-}  // namespace smd::detail::storage
+}  // namespace smd::detail
