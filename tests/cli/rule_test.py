@@ -575,7 +575,9 @@ class RunningJob:
     def __init__(self, source, place):
         self.source = source
         self.place = place
-        shutil.copytree(os.path.join(source, 'collections'), os.path.join(place, 'collections'))
+        # As young as the rest: nobody waits for a trial that is at rest.
+        shutil.copytree(os.path.join(source, 'collections'), os.path.join(place, 'collections'),
+                        copy_function=shutil.copy)
         found = {}
         for part in ('events', 'index'):
             for folder, _, files in os.walk(os.path.join(source, part)):

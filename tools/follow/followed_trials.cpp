@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds longest_pause{1000};
 /// How long a trial is held back by another one before a note says so.
 constexpr std::chrono::seconds quiet_hold{10};
-/// How long nothing was written to a log, whose end nothing marks, that holds back no other trial.
+/// A trial to which nothing was written for so long holds back no steps of another one.
 constexpr std::chrono::minutes at_rest{10};
 
 /// What shows whether a snapshot may hold something new.
@@ -47,11 +47,6 @@ struct Awaited {
 std::vector<GlobalStep>::const_iterator first_after(const std::vector<GlobalStep>& steps,
                                                     const std::optional<GlobalStep>& step) {
   return std::ranges::upper_bound(steps, step, {}, [](GlobalStep one) { return std::optional(one); });
-}
-
-/// Whether steps may still come to a trial.
-bool may_go_on(const Awaited& other, Clock::time_point now) {
-  return !other.ended && (other.trial->layout().marks_steps || now - other.newest < at_rest);
 }
 
 /// `other has come to step 3`.
@@ -113,12 +108,14 @@ void FollowedTrials::in_ticks(Trial& trial, const std::string& name, const std::
   bool hold_noted = false;
   std::optional<GlobalStep> given;  // ticks got the steps up to here
   bool late = false;                // values came to steps that ticks got, or superseded theirs
+  bool news = false;                // something came to the visited trial, also to a step that was there
   const auto look = [&](Awaited& one) {
     std::optional<FollowEvent> event;
     while ((event = one.follower.poll()) && event->outcome == WaitOutcome::reached) {
       report_missing_files(*one.trial, *event, messages_);
       messages_.say_missing();
       late = late || event->step <= given;
+      news = news || &one == &base;
       if (&one == &base || one.last < base.last) {  // what is ahead does not count as news
         quiet_since = Clock::now();
       }
@@ -135,24 +132,27 @@ void FollowedTrials::in_ticks(Trial& trial, const std::string& name, const std::
     look(base);
     report_problems(trial, messages_);
     std::optional<GlobalStep> ready = base.last;
-    const Awaited* holds = nullptr;  // the trial that has come least far, if that holds steps back
+    const Awaited* behind = nullptr;  // of the trials that are compared and may go on, the one that has come least far
     {
       const std::lock_guard lock(mutex_);
       for (Awaited& other : compared) {
         look(other);
         const Extent before = std::exchange(other.extent, extent_of(*other.trial));
         other.newest = before == other.extent ? other.newest : now;
-        if (may_go_on(other, now) && other.last < ready) {
-          ready = other.last;
-          holds = &other;
+        const bool rests = now - other.newest >= at_rest;
+        // Nothing marks the end of a log.
+        if (other.ended || other.last >= base.last || (rests && !other.trial->layout().marks_steps)) {
+          continue;
         }
+        behind = behind == nullptr || other.last < behind->last ? &other : behind;
+        ready = rests ? ready : std::min(ready, other.last);
       }
     }
-    const Awaited& awaited = holds != nullptr && base.ended ? *holds : base;
+    const Awaited& awaited = behind != nullptr && base.ended ? *behind : base;
     const bool idle = following_.idle && now - quiet_since >= *following_.idle;
     const bool time_up = idle || (wait_.deadline && now >= *wait_.deadline);
     FollowTick what;
-    what.ended = base.ended && holds == nullptr;
+    what.ended = base.ended && behind == nullptr;
     what.again = late && (what.ended || time_up || now >= begin_again);
     if (what.again) {
       const std::vector<GlobalStep> steps = trial.steps();  // without those that were superseded
@@ -164,7 +164,7 @@ void FollowedTrials::in_ticks(Trial& trial, const std::string& name, const std::
       given = what.last = ready;
     }
     const Extent latest = extent_of(trial);
-    what.new_data = std::exchange(base.extent, latest) != latest || base.ended;
+    what.new_data = std::exchange(base.extent, latest) != latest || std::exchange(news, false) || base.ended;
     const Clock::time_point begun = Clock::now();
     if (tick(what)) {
       return;
@@ -172,22 +172,24 @@ void FollowedTrials::in_ticks(Trial& trial, const std::string& name, const std::
     if (what.again) {
       begin_again = Clock::now() + 10 * (Clock::now() - begun);
     }
-    if (wait_.stop.stop_requested()) {
-      return give_up();
-    }
-    if (time_up) {
+    const bool stopped = wait_.stop.stop_requested();
+    if (time_up && !stopped) {
       report_time_up(&awaited == &base ? name : awaited.trial->name(), idle, messages_);
+    }
+    if (time_up || stopped) {
       const std::vector<GlobalStep> steps = trial.steps();
-      if (const auto rest = first_after(steps, ready); holds != nullptr && rest != steps.end()) {
-        messages_.warning(name + ": not evaluated: " + counted(static_cast<std::size_t>(steps.end() - rest), "step") +
-                          " from step " + std::to_string(rest->value) + " on; " + how_far(*holds));
+      const auto rest = first_after(steps, behind == nullptr ? base.last : behind->last);
+      if (behind != nullptr && rest != steps.end()) {
+        messages_.warning(name + (ready < base.last ? ": not evaluated: " : ": not compared: ") +
+                          counted(static_cast<std::size_t>(steps.end() - rest), "step") + " from step " +
+                          std::to_string(rest->value) + " on; " + how_far(*behind));
       }
       return give_up();
     }
-    held_since = holds == nullptr ? std::nullopt : std::optional(held_since.value_or(now));
-    if (holds != nullptr && !hold_noted && (base.ended || now - *held_since >= quiet_hold)) {
+    held_since = behind == nullptr ? std::nullopt : std::optional(held_since.value_or(now));
+    if (behind != nullptr && !hold_noted && (base.ended || now - *held_since >= quiet_hold)) {
       hold_noted = true;
-      messages_.note(name + ": waits for the other trial: " + how_far(*holds));
+      messages_.note(name + ": waits for the other trial: " + how_far(*behind));
     }
     WaitOptions wait = wait_;
     wait.deadline = std::min(Clock::now() + longest_pause, wait_.deadline.value_or(Clock::time_point::max()));

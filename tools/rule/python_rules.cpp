@@ -292,7 +292,8 @@ class PythonRule final : public Rule {
     const StepKey key(parse_mode(step[1].get<std::string>()).value_or(Mode::global),
                       ModeStep(step[0].get<std::int64_t>()));
     const auto may_come = [&](const Trial* other) {
-      return TrialSnapshot::last(*other).state(key) == StepState::not_yet_available;
+      // Nothing marks the end of a log.
+      return other->layout().marks_steps && TrialSnapshot::last(*other).state(key) == StepState::not_yet_available;
     };
     const auto other = std::ranges::find_if(other_trials(), may_come);
     try {

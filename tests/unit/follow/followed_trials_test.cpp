@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "follow/followed_trials.hpp"
 
+#include "support/temp_dir.hpp"
+
+#include <smd/trial.hpp>
+
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -48,6 +54,28 @@ TEST_CASE("side by side: the first exception stops the others, and is thrown whe
   };
   CHECK_THROWS_WITH_AS(side_by_side(3, interruption, visit), "bad pattern", std::runtime_error);
   CHECK(ended == 2);
+}
+
+TEST_CASE("a further row at the newest step of a log is new data") {
+  const test::TempDir dir;
+  dir.write("metrics.csv", "epoch,loss\n0,1\n");
+  Trial trial = Trial::open(dir.path(), {.as_it_stands = false});
+  Diagnostics messages("test");
+  FollowingOptions following;
+  following.interval = std::chrono::milliseconds(20);
+  following.reader = Interruption::Reader::ignored;
+  FollowedTrials trials(following, {}, messages);
+  int quiet_ticks = 0;
+  bool news_after_row = false;
+  const auto tick = [&](const FollowTick& what) {
+    news_after_row = quiet_ticks > 0 && what.new_data;
+    if (!what.new_data && ++quiet_ticks == 1) {
+      std::ofstream(dir / "metrics.csv", std::ios::app) << "0,2\n";
+    }
+    return news_after_row || quiet_ticks == 10;
+  };
+  trials.in_ticks(trial, "log", {}, tick, [] {});
+  CHECK(news_after_row);
 }
 
 }  // namespace smd::tool

@@ -792,8 +792,11 @@ TEST_CASE("of a name of a run that had a text, null is NaN if it has numbers; a 
                             [](const auto& note) { return note.text.starts_with("2 values are null"); }));
   Log followed(wandb_layout(), file);
   followed.append(bytes);
-  followed.look();
+  const Found first = followed.look();
   CHECK(followed.values().size() == 2);
+  CHECK(std::ranges::any_of(first.listing->notes.kept(), [](const auto& note) {
+    return note.kind == ProblemKind::warning && note.text.starts_with("'loss' has a number: nulls before it");
+  }));
 }
 
 TEST_CASE("a whole number beside nulls that a text precedes is a float64, however large it is") {

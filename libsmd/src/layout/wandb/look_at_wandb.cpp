@@ -326,6 +326,10 @@ class WandbTaker {
     if (!std::exchange(facts.known_whole, true)) {
       const auto known = cursor_.whole.find(std::string(name));
       facts.whole = known == cursor_.whole.end() ? beyond : known->second;
+      if (facts.left_out && !request_.as_it_stands) {
+        add_problem(ProblemKind::warning,
+                    fmt::format("'{}' has a number: nulls before it, after a text, were left out", printable(name)));
+      }
     }
     facts.beyond = facts.beyond || beyond;
     facts.real = facts.real || !value.whole;
