@@ -186,8 +186,8 @@ void FollowedTrials::in_ticks(Trial& trial, const std::string& name, const std::
       }
       return give_up();
     }
-    held_since = behind == nullptr ? std::nullopt : std::optional(held_since.value_or(now));
-    if (behind != nullptr && !hold_noted && (base.ended || now - *held_since >= quiet_hold)) {
+    held_since = ready < base.last ? std::optional(held_since.value_or(now)) : std::nullopt;
+    if (behind != nullptr && !hold_noted && (base.ended || (held_since && now - *held_since >= quiet_hold))) {
       hold_noted = true;
       messages_.note(name + ": waits for the other trial: " + how_far(*behind));
     }

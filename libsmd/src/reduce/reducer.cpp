@@ -77,7 +77,8 @@ struct InPlace {
   std::unique_ptr<Percentiles> percentiles = nullptr;
 };
 
-/// Returns the percentile of integers of 64 bits (with `magnitude`: of |x|); nullopt if it is none of them.
+/// Returns the percentile of 64-bit integers (with `magnitude`: of their absolute values) if it is one of the elements;
+/// otherwise nullopt.
 std::optional<Int128> integer_percentile(const InPlace& elements, bool magnitude, double percent) {
   constexpr std::uint64_t sign = std::uint64_t{1} << 63;
   const bool is_signed = elements.type == Dtype::int64;

@@ -66,6 +66,20 @@ class Rows {
 
 constexpr std::uint64_t wide = std::uint64_t{1} << 40;
 
+using StoredPairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+/// The starts and lengths of all entries, as they came.
+StoredPairs entries_of(const LoadedSteps& loaded) {
+  StoredPairs entries;
+  for (const StepRow& row : rows_of(loaded.rows)) {
+    const Payload payload = loaded.tables.front().payloads.at(row.payload).of_row(row.index);
+    for (std::uint32_t i = 0; i < payload.count; ++i) {
+      entries.emplace_back(payload.start(i), payload.length(i));
+    }
+  }
+  return entries;
+}
+
 }  // namespace
 
 TEST_CASE("rows alike share lists, and payloads by the thousand") {
@@ -190,13 +204,7 @@ TEST_CASE("numbers get another time") {
   LogListing listing;
   listing.add_workers(1);
   writer.finish(listing);
-  std::vector<std::uint64_t> times;
-  for (const StepRow& row : rows_of(loaded.rows)) {
-    const Payload payload = loaded.tables.front().payloads.at(row.payload).of_row(row.index);
-    times.push_back(payload.length(0));
-    times.push_back(payload.length(1));
-  }
-  CHECK(times == std::vector<std::uint64_t>{wide, wide, wide, wide + 5, wide, wide});
+  CHECK(entries_of(loaded) == StoredPairs{{1, wide}, {2, wide}, {1, wide}, {2, wide + 5}, {1, wide}, {2, wide}});
 }
 
 TEST_CASE("a row that repeats the last one has its time for each name, whatever times the rows before had") {
@@ -208,7 +216,7 @@ TEST_CASE("a row that repeats the last one has its time for each name, whatever 
       LoadedSteps loaded;
       StepRowWriter writer(loaded, 1);
       writer.begin_file(writer.tables().paths.add("log"), 0);
-      std::vector<std::uint64_t> right;  // times
+      StoredPairs right;
       std::size_t repeated = 0;
       for (std::int64_t step = 0; step < 60; ++step) {
         const std::uint64_t time = times == Times::none ? unknown : wide + 10 * static_cast<std::uint64_t>(step);
@@ -221,10 +229,10 @@ TEST_CASE("a row that repeats the last one has its time for each name, whatever 
         }
         writer.begin_values(step);
         for (std::uint32_t i = 0; i < count; ++i) {
-          right.push_back(to == nullptr && times == Times::apart ? time + i : time);
+          right.emplace_back(wide + i, to == nullptr && times == Times::apart ? time + i : time);
           if (to == nullptr) {
             writer.add(writer.tables().names.add(std::string(1, static_cast<char>('a' + i))), ValueForm::number,
-                       Dtype::float64, wide + i, right.back());
+                       Dtype::float64, wide + i, right.back().second);
           } else {
             const std::uint64_t bits = wide + i;
             std::memcpy(to + i * sizeof bits, &bits, sizeof bits);
@@ -234,16 +242,8 @@ TEST_CASE("a row that repeats the last one has its time for each name, whatever 
       LogListing listing;
       listing.add_workers(1);
       writer.finish(listing);
-      std::vector<std::uint64_t> found;
-      for (const StepRow& row : rows_of(loaded.rows)) {
-        const Payload payload = loaded.tables.front().payloads.at(row.payload).of_row(row.index);
-        for (std::uint32_t i = 0; i < payload.count; ++i) {
-          CHECK(payload.start(i) == wide + i);
-          found.push_back(payload.length(i));
-        }
-      }
       CHECK(repeated > 30);
-      CHECK(found == right);
+      CHECK(entries_of(loaded) == right);
     }
   }
 }
