@@ -140,6 +140,20 @@ void require_worker(const Trial& trial, const Worker& worker, const std::vector<
 
 bool has_value(const TensorEntry& entry) { return entry.value.has_value(); }
 
+/// Returns the last complete step that has a value, by its number in the mode. @throws InvalidWorker, and
+/// TensorUnavailableForStep if there is none.
+std::int64_t last_step(const Trial& trial, const std::string& tensor, Mode mode, const Worker& worker) {
+  const Tensor owner = trial.tensor(tensor);
+  const std::vector<TensorEntry> entries = entries_of(trial, tensor, mode, worker, has_value);
+  if (entries.empty()) {
+    require_worker(trial, worker, {tensor});
+    throw TensorUnavailableForStep(
+        "no value of '" + tensor + "' was saved at a complete step" + (worker ? " by worker '" + *worker + "'" : ""),
+        tensor, {mode, ModeStep(-1)}, {});
+  }
+  return step_of(entries.back(), mode);
+}
+
 TensorValue steps_of(const std::vector<TensorEntry>& entries, Mode mode) {
   const std::shared_ptr<std::int64_t[]> steps = room_for<std::int64_t>(entries.size());
   std::transform(entries.begin(), entries.end(), steps.get(),
@@ -329,6 +343,7 @@ std::vector<TensorValue> reductions(const Trial& trial, const std::string& tenso
 
 void add_columns(py::class_<Trial>& trial) {
   trial.def("_numbers", &numbers, Unlocked())
+      .def("_last_step", &last_step, Unlocked())
       .def(
           "_require_worker", [](const Trial& of, const Worker& worker) { require_worker(of, worker); }, Unlocked())
       .def("_values",

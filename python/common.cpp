@@ -116,6 +116,9 @@ py::object to_python(const Collection& collection) {
 }
 
 py::object to_python(const TensorValue& value) {
+  // This imports NumPy under Python's lock of the module, at which threads wait without the GIL. pybind11 would import
+  // it under a lock at which they wait with the GIL: a deadlock.
+  const py::module_ arrays = py::module_::import("smd._arrays");
   if (value.dtype() == Dtype::string) {
     const std::vector<std::string_view> all = strings(value.view());
     py::array array = python::array_of(py::dtype("O"), value.shape());
@@ -125,7 +128,7 @@ py::object to_python(const TensorValue& value) {
   }
   py::object name = py::cast(to_string(storage_type(value.dtype())));
   if (is_floating(value.dtype()) && item_size(value.dtype()) <= 2 && value.dtype() != Dtype::float16) {
-    name = py::module_::import("smd._arrays").attr("small_float")(name);
+    name = arrays.attr("small_float")(name);
     if (name.is_none()) {
       return to_python(python::widened(value));
     }

@@ -244,22 +244,6 @@ std::vector<std::string> tensor_names(const Trial& trial, std::vector<std::strin
       {step, mode, std::move(names), std::move(regex), std::move(collections), std::move(exclude)});
 }
 
-/// Returns the last step, by its number in a mode, at which the tensor has a value.
-std::int64_t last_step(const Tensor& tensor, Mode mode) {
-  std::optional<std::int64_t> last;
-  for (const TensorEntry& entry : tensor.entries()) {
-    if (entry.value && (mode == Mode::global || entry.mode == mode)) {
-      const std::int64_t step = mode == Mode::global ? entry.step.value : entry.mode_step.value;
-      last = std::max(last.value_or(step), step);
-    }
-  }
-  if (!last) {
-    throw TensorUnavailableForStep("no value of '" + tensor.name() + "' was saved", tensor.name(), {mode, ModeStep(-1)},
-                                   {});
-  }
-  return *last;
-}
-
 /// Forms in which a tensor is saved, each of which tells more than those before; null: not at all.
 constexpr std::array<const char*, 4> forms = {nullptr, "shape", "reductions", "value"};
 
@@ -411,9 +395,9 @@ void add_tensor(py::module_& module) {
       .def_property_readonly("name", &Tensor::name)
       .def_property_readonly("original_name", &Tensor::original_name)
       .def("_steps", py::overload_cast<Mode, bool>(&Tensor::steps, py::const_), Unlocked())
-      .def("_last_step", &last_step, Unlocked())
       .def("_value", &Tensor::value, Unlocked())
       .def("_shape", &Tensor::shape, Unlocked())
+      .def("_shapes", &Tensor::shapes, Unlocked())
       .def("_reduction_value", &Tensor::reduction_value, Unlocked())
       .def("_reduction_values", &reduction_values, Unlocked())
       .def("_workers", &Tensor::workers, Unlocked())

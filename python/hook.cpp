@@ -4,6 +4,7 @@
 
 #include <smd/hook.hpp>
 
+#include <map>
 #include <vector>
 
 template <>
@@ -38,6 +39,24 @@ void add_collections(Hook& hook, const std::string& json) {
   }
 }
 
+/// Returns the collections, with every setting resolved: by name, what `smd.compat.smdebug.Collection` has.
+std::map<std::string, py::dict> all_collections(const Hook& hook) {
+  std::map<std::string, py::dict> all;
+  for (const auto& [name, of] : hook.collections()) {
+    py::dict steps;
+    for (const auto& [mode, when] : of.save_config) {
+      steps[py::cast(mode)] = py::dict("save_interval"_a = when.save_interval, "start_step"_a = when.start_step,
+                                       "end_step"_a = when.end_step, "save_steps"_a = when.save_steps);
+    }
+    const ReductionConfig what = of.reduction_config.value_or(ReductionConfig());
+    all[name] = py::dict("include_regex"_a = of.include_regex, "tensor_names"_a = of.tensor_names,
+                         "save_histogram"_a = of.save_histogram, "save_config"_a = steps,
+                         "save_raw_tensor"_a = what.save_raw_tensor, "save_shape"_a = what.save_shape,
+                         "reductions"_a = what.reductions);
+  }
+  return all;
+}
+
 void translate(std::exception_ptr pointer) {
   try {
     std::rethrow_exception(std::move(pointer));
@@ -65,7 +84,7 @@ PYBIND11_MODULE(_hook, module) {
       .def("_set_step", &Hook::set_step, Unlocked())
       .def("next_step", &Hook::next_step, Unlocked(), "Ends the step.")
       .def("_add_collections", &add_collections)
-      .def("_all_collections", &Hook::collections)
+      .def("_all_collections", &all_collections)
       .def("flush", &Hook::flush, Unlocked(), "Waits until everything is written.")
       .def("close", &Hook::close, Unlocked(), "Ends the job: what was saved is complete.");
 }

@@ -33,8 +33,11 @@ class Tensor(_core.Tensor):
         return self._steps(mode, show_incomplete_steps)
 
     def value(self, step_num: int | None = None, mode: AnyMode = None, worker: str | None = None) -> numpy.ndarray:
-        """Returns the value at a step (None: the last that has one) as an array that owns its memory."""
-        return self._value((self._last_step(mode) if step_num is None else step_num, mode), worker)
+        """Returns the value at a step as an array that owns its memory. Without a step, that of the last complete step
+        that has one, of the worker if one is given; raises TensorUnavailableForStep if there is none."""
+        if step_num is None:
+            step_num = self.trial._last_step(self.name, mode, worker)
+        return self._value((step_num, mode), worker)
 
     def values(self, mode: AnyMode = None, worker: str | None = None,
                wall_time: bool = False) -> tuple[numpy.ndarray, ...]:

@@ -3,10 +3,11 @@
 see `smd.compat.smdebug.rules` and smd-rule --python."""
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from typing import Any
 
 import smd
-from smd import ConfigurationError, _rules  # noqa: F401
+from smd import ConfigurationError, Mode, _rules  # noqa: F401
 
 
 class Finding(smd.Record):
@@ -41,24 +42,39 @@ class RuleResult(smd.Record):
     elapsed: float
 
 
+def _refused(name: str, why: str) -> ConfigurationError:
+    error = ConfigurationError(f"parameter {name}: {why}")
+    error.__dict__.update(tag="Usage", kind="bad_value", parameter=name, nearest="")
+    return error
+
+
 def _text(name: str, value: Any) -> str:
-    if not isinstance(value, (list, tuple)):
-        return value.path if isinstance(value, smd.Trial) else str(value)
-    items = [_text(name, item) for item in value]
+    if isinstance(value, smd.Trial):
+        return value.path
+    if isinstance(value, Mode):
+        return value.name
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bytes, bytearray, Mapping)):
+        raise _refused(name, f"a value of type {type(value).__name__} is neither a text nor a list")
+    try:
+        values = list(value)
+    except TypeError:  # a number, say
+        return str(value)
+    items = [_text(name, item) for item in values]
     for item in items:
         if "," in item:
-            error = ConfigurationError(f"parameter {name}: '{item}' has a comma, which separates the items of a list; "
-                                       "in a pattern write \\x2c, or (x{1}|x{2}) for x{1,2}")
-            error.__dict__.update(tag="Usage", kind="bad_value", parameter=name, nearest="")
-            raise error
-    return ",".join(items)
+            raise _refused(name, f"'{item}' has a comma, which separates the items of a list; in a pattern write "
+                                 "\\x2c, or (x{1}|x{2}) for x{1,2}")
+    return ",".join(sorted(items) if isinstance(value, Set) else items)
 
 
 def run(trial: smd.Trial, rule: str, *other_trials: smd.Trial, keep_going: bool = False,
         **parameters: Any) -> RuleResult:
     """Evaluates a rule over the steps that are there; with keep_going also after the first step that triggers.
-    Parameters have the names of smd-rules(7); lists may be lists, whose items have no commas. A trial to compare with
-    is an argument, or the parameter other_trial, as a trial or a path. Raises ConfigurationError."""
+    Parameters have the names of smd-rules(7); lists may be lists, sets or other iterables, whose items have no commas;
+    modes may be a `Mode`. A trial to compare with is an argument, or the parameter other_trial, as a trial or a path.
+    Raises ConfigurationError."""
     others = list(other_trials)
     named = [name for name in ("other_trial", "other_trial_0") if parameters.get(name) not in (None, "")]
     texts = {name: _text(name, value) for name, value in parameters.items()}

@@ -570,6 +570,27 @@ class Made(unittest.TestCase):
         names = [row["tensor"] for row in rows("smd-ls", os.path.join(self.folder, "run"))]
         self.assertEqual(names, ["a", "unet/a"])
 
+    def test_components_that_have_the_step_in_their_names(self):
+        """As DeepSpeed's in a Trainer's checkpoints: a series needs one name at all steps."""
+        for step in (500, 1000, 1500):
+            self.write(f"run/checkpoint-{step}/model.safetensors", safetensors({"a": [step]}))
+            for name in ("mp_rank_00_model_states", "zero_optim_states"):
+                self.write(f"run/checkpoint-{step}/global_step{step}/{name}.pt",
+                           zipped(pickled({"weight": float_tensor(0, 1)}), bytes(4)))
+        folder = os.path.join(self.folder, "run")
+        names = ["a", "global_step/mp_rank_00_model_states/weight", "global_step/zero_optim_states/weight"]
+        self.assertEqual([row["tensor"] for row in rows("smd-ls", folder)], names)
+        self.assertEqual(run("smd-ls", folder)[1], [])
+        result = rows("smd-rule", folder, "-r", "UnchangedTensor", "-p", "tensor_regex=mp_rank", status=1)[-1]
+        self.assertEqual(result["tensor"], names[1])
+        # What is of another step is not mixed with it, and numbers of models tell them apart.
+        for path in ("checkpoint-1500/global_step1000", "checkpoint-1500/model_1500", "checkpoint-1500/1500"):
+            self.write(f"run/{path}/model.safetensors", safetensors({"b": [1]}))
+        self.assertEqual([row["tensor"] for row in rows("smd-ls", folder)],
+                         ["1500/b", "a", *names[1:], "global_step1000/b", "model_1500/b"])
+        _, errors = run("smd-ls", folder)
+        self.assertEqual([line.rpartition(": ")[2] for line in errors], ["checkpoint-1500/global_step1000"])
+
     def test_folders_in_checkpoints_that_are_not_read(self):
         """They lie too deep, or may be runs of their own: a note names them."""
         for path in ("deep/checkpoint-1", "deep/checkpoint-1/unet/lora", "digits/1000", "digits/1000/unet", "label/best",
@@ -1092,6 +1113,41 @@ class Made(unittest.TestCase):
         _, errors = run("smd-ls", one)
         self.assertEqual([line for line in errors if "1 storage is of no listed tensor, and not read: 3" in line], errors)
         self.assertEqual(len(errors), 1)
+
+    def test_keys_that_are_no_texts(self):
+        """The order of keys does not matter: names have what Python writes, where that is the same in every file."""
+        keys = {("enc", 0): "('enc', 0)", (("it's",), (), None): r"(('it\'s',), (), None)", None: "None", True: "True",
+                FLOAT32: "torch.float32", b"weight": "weight", (b"bias", 1.5): "('bias', 1.5)", 1 + 2j: "builtins.complex(1, 2)",
+                np.int64(7): "7", -5: "-5"}
+        tensors = {key: float_tensor(at, 1) for at, key in enumerate(keys)}
+        values = [np.float32(at).tobytes() for at in range(len(keys))]
+        path = self.write("keys.pt", zipped(pickled(tensors), *values))
+        turned = self.write("turned.pt", zipped(pickled(dict(reversed(tensors.items()))), *values))
+        self.assertEqual({row["tensor"]: row["value"] for row in rows("smd-tensor", path)},
+                         {name: [at] for at, name in enumerate(keys.values())})
+        self.assertEqual(run("smd-ls", path)[1], [])
+        run("smd-diff", path, turned)
+        others = {"b": float_tensor(0, 1), frozenset([1]): float_tensor(1, 1), frozenset([2]): 3, 2 ** 70: float_tensor(2, 1)}
+        path = self.write("others.pt", zipped(pickled(others), *values[:3]))
+        self.assertEqual([row["tensor"] for row in rows("smd-ls", path)], ["<1>", "<3>", "b"])
+        _, errors = run("smd-ls", path)
+        self.assertEqual([line for line in errors if "by their position" in line], errors)
+        self.assertEqual(len(errors), 1)
+        path = self.write("none.pt", zipped(pickled({"b": float_tensor(0, 1), frozenset([1]): {"c": 3}}), values[0]))
+        self.assertEqual(run("smd-ls", path)[1], [])
+
+    def test_a_key_of_very_many_parts(self):
+        """A small file can have 2^40, and any depth."""
+        tensor = pickled(float_tensor(0, 1))[2:-1]
+        for key in (b")" + b"2\x86" * 40, b")" + b"\x85" * 300):  # pairs of the same; tuples of one item
+            path = self.write("a.pt", zipped(b"\x80\2}(" + key + tensor + b"u.", bytes(4)))
+            self.assertEqual([row["tensor"] for row in rows("smd-ls", path)], ["<0>"])
+
+    def test_empty_keys(self):
+        for tensors, name in (({"": {"w": float_tensor(0, 1)}}, ".w"), ({"": float_tensor(0, 1)}, ""),
+                              ({"w": {"": float_tensor(0, 1)}}, "w."), (float_tensor(0, 1), "tensor")):
+            path = self.write("a.pt", zipped(pickled(tensors), bytes(4)))
+            self.assertEqual([row["tensor"] for row in rows("smd-ls", path)], [name])
 
     def test_one_fault_of_an_archive_is_told_once(self):
         content = bytearray(zipped(pickled({"w": float_tensor(0, 2)}), bytes(8)))

@@ -32,14 +32,15 @@ def least_is_best(name, tensor):
 
 
 def expected_scalar(name, tensor):
-    worker = min(tensor["workers"])
-    steps = tensor["workers"][worker]["steps"]
-    values = [number(value) for value in tensor["workers"][worker]["values"]]
-    known = [(value, step) for value, step in zip(values, steps) if math.isfinite(value)]
+    by_step = {}  # the value of the first worker by name
+    for _, saved in sorted(tensor["workers"].items()):
+        for step, value in zip(saved["steps"], saved["values"]):
+            by_step.setdefault(step, number(value))
+    known = [(value, step) for step, value in by_step.items() if math.isfinite(value)]
     pick = min if least_is_best(name, tensor) else max
     best = pick((value for value, _ in known), default=None)
     step = min((step for value, step in known if value == best), default=None)
-    return values[-1], best, step
+    return by_step[max(by_step)], best, step
 
 
 def same(one, other):

@@ -16,7 +16,7 @@ def read(path):
 
 text = "".join(read(os.path.join(root, "docs", page)) for page in ("faults.md", "security.md"))
 cases = [name for path in glob.glob(os.path.join(root, "tests/unit/**/*.cpp"), recursive=True)
-         for name in re.findall(r'TEST_CASE\("([^"]+)', read(path))]
+         for name in re.findall(r'TEST_CASE(?:_FIXTURE)?\((?:\w+,\s*)?"([^"]+)', read(path))]
 scripts = "".join(read(path) for path in glob.glob(os.path.join(root, "tests/[ch]*/*.py")))
 absent = []
 for quoted in re.findall(r'"([^"]+)"', " ".join(text.split())):

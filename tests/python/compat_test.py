@@ -8,6 +8,7 @@ import importlib.util
 import json
 import logging
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -90,6 +91,12 @@ class Reading(unittest.TestCase):
         with no_refresh([trial]), refresh(trial):
             self.assertEqual(trial.steps(), steps)
 
+    def test_shapes_of_a_worker(self):
+        """worker_1 lacks the complete step 4; steps from 7 on are not complete."""
+        tensor = create_trial(os.path.join(RECORDED, "mw3_incomplete_running")).tensor("loss")
+        self.assertEqual(tensor.shapes(), {step: () for step in (0, 1, 2, 3, 4, 6)})
+        self.assertEqual(tensor.shapes(worker="worker_1"), {step: () for step in (0, 1, 2, 3, 6)})
+
     def test_exceptions(self):
         trial = create_trial(DIGITS)
         with self.assertRaises(TensorUnavailable) as caught:  # noqa: F405
@@ -107,6 +114,8 @@ class Reading(unittest.TestCase):
         error = InsufficientInformationForRuleInvocation("R", "threshold is missing")  # noqa: F405
         self.assertEqual((str(error), error.rule_name, error.message), (
             "Insufficient information to invoke rule R: threshold is missing", "R", "threshold is missing"))
+        again = pickle.loads(pickle.dumps(error))  # as between processes
+        self.assertEqual((type(again), str(again), vars(again)), (type(error), str(error), vars(error)))
         self.assertRaises(MissingCollectionFiles, create_trial, RECORDED)  # noqa: F405
         self.assertEqual(str(RuleEvaluationConditionMet("R", 3)),  # noqa: F405
                          "Evaluation of the rule R at step 3 resulted in the condition being met")
@@ -232,6 +241,50 @@ class Saving(unittest.TestCase):
                     with open(glob.glob(os.path.join(folder, "collections", "*", "*"))[0], encoding="utf-8") as file:
                         saved = json.load(file)["collections"]["mine"]["save_config"]["EVAL"]
                     self.assertEqual(saved, {"save_interval": 4, "save_steps": [], "start_step": 0, "end_step": None})
+
+    def test_collections_can_be_read_and_changed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place, file = os.path.join(folder, "run"), os.path.join(folder, "hook.json")
+            parameters = {"include_regex": "relu", "reductions": "abs_max,l2_norm", "predict.end_step": 0}
+            with open(file, "w", encoding="utf-8") as text:
+                json.dump({"LocalPath": place, "HookParameters": {"save_interval": 1}, "CollectionConfigurations": [
+                    {"CollectionName": "acts", "CollectionParameters": parameters}]}, text)
+            hook = framework.Hook.create_from_json_file(file)
+            every, never = framework.SaveConfigMode(save_interval=1), framework.SaveConfigMode(save_interval=1)
+            never.end_step = 0
+            acts = hook.get_collection("acts")
+            self.assertEqual(acts, framework.Collection(
+                "acts", include_regex="relu",
+                reduction_config=framework.ReductionConfig(abs_reductions=["max"], norms=["l2"]),
+                save_config=framework.SaveConfig({mode: never if mode == ModeKeys.PREDICT else every
+                                                  for mode in ModeKeys.__members__.values()})))
+            losses = hook.get_collection("losses")
+            self.assertEqual(losses.include_regex, ["[Ll]oss_(?!input).*output"])  # the reference's
+            self.assertTrue(losses.reduction_config.save_raw_tensor)
+            self.assertEqual(hook.get_collection("mine"), framework.Collection("mine"))
+            self.assertLessEqual({"all", "default", "weights", "biases", "gradients", "losses", "acts"},
+                                 hook.get_collections().keys())
+            for collection, more in ((acts, "tanh"), (losses, "^aux")):
+                collection.include(more)
+                hook.add_collection(collection)
+            self.assertEqual(hook.get_collection("acts").include_regex, ["relu", "tanh"])
+            names = ["relu_0", "tanh_0", "CrossEntropyLoss_output_0", "aux_head"]
+            for mode, saved in ((ModeKeys.PREDICT, [False, False, True, True]), (ModeKeys.TRAIN, [True] * 4)):
+                hook.set_mode(mode)
+                self.assertEqual([hook.save_tensor(name, np.ones(1)) for name in names], saved, mode)
+                hook.next_step()
+            hook.close()
+            trial = create_trial(place)
+            self.assertEqual(set(trial.tensor("tanh_0").reduction_values(1)), {("max", True), ("l2", False)})
+            self.assertEqual(trial.collection("losses").include_regex, ["[Ll]oss_(?!input).*output", "^aux"])
+
+    def test_a_collection_that_is_given_joins_the_built_in_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            given = framework.Collection("losses", include_regex="^mine")
+            hook = framework.Hook(folder, collections=[given], include_regex="small")
+            self.assertEqual(hook.get_collection("losses").include_regex, ["[Ll]oss_(?!input).*output", "^mine"])
+            self.assertEqual(hook.get_collection("default").include_regex, ["small"])
+            hook.close()
 
     def test_a_forked_child_does_not_save(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -163,6 +163,30 @@ class RecordedTrials(unittest.TestCase):
         self.each(check)
         self.assertGreater(compared, 1464)
 
+    def test_the_last_value(self):
+        """Without a step: of the last complete one that has a value, of the worker if one is given."""
+        compared = 0
+
+        def check(trial, expected):
+            nonlocal compared
+            for name, answer in expected["tensors"].items():
+                wanted = {}  # by mode and worker; of one step the first worker by name counts
+                for record in sorted(answer["records"], key=lambda one: one.get("worker_correct", one["worker"])):
+                    value = record.get("written", record["value"])
+                    for mode, step in ((record["mode"], record["mode_step"]), ("GLOBAL", record["global_step"])):
+                        for worker in (None, record.get("worker_correct", record["worker"])):
+                            if ("sha256" in value and step in expected["steps"][mode]["complete"] and
+                                    step > wanted.get((mode, worker), (-1,))[0]):
+                                wanted[mode, worker] = step, value["sha256"]
+                for (mode, worker), (step, sha256) in wanted.items():
+                    if (name, mode) != ("twice", "GLOBAL"):  # the answers lack a step that repeats a mode step
+                        array = trial[name].value(mode=mode, worker=worker)
+                        self.assertEqual(hashlib.sha256(element_bytes(array)).hexdigest(), sha256, (name, mode, worker))
+                        compared += 1
+
+        self.each(check)
+        self.assertGreater(compared, 500)
+
     def test_columns(self):
         """values() and reduce() of every tensor, against value() and NumPy."""
 
@@ -433,11 +457,13 @@ class Errors(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             trial = saved(folder, (0, {"loss": 1.0, "many": [1, 2]}))
             for ask in (lambda: trial["loss"].values(worker="x"), lambda: trial["many"].values(worker="x"),
+                        lambda: trial["loss"].value(worker="x"),
                         lambda: trial["loss"].reduce("mean", worker="x"), lambda: trial.scalars(worker="x"),
                         lambda: trial.scalars(worker="x", wide=True), lambda: trial.scalars("none", worker="x")):
                 self.raised(smd.InvalidWorker, ask, worker="x", workers=["worker_0"])
             self.assertEqual(len(trial.scalars("many", worker="worker_0")["step"]), 0)
             self.assertEqual(len(trial["loss"].values("eval", worker="worker_0")[0]), 0)
+            self.raised(smd.TensorUnavailableForStep, lambda: trial["loss"].value(mode="eval", worker="worker_0"))
 
     def test_damage(self):
         trial = smd.open(os.path.join(FIXTURES, "bad-flipped-bit"))
@@ -569,6 +595,19 @@ class Waiting(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(wrong, [])
+
+    def test_the_first_arrays_in_several_threads(self):
+        """One thread imports NumPy; the others do not keep Python's lock while they wait for it."""
+        program = ("import smd, sys\n"
+                   "from concurrent.futures import ThreadPoolExecutor\n"
+                   "tensor = smd.open(sys.argv[1])['DigitNet_fc.weight']\n"
+                   "assert 'numpy' not in sys.modules\n"
+                   "with ThreadPoolExecutor(4) as pool:\n"
+                   "    print(len(list(pool.map(lambda i: eval(sys.argv[2]).sum(), range(8)))))\n")
+        for array in ("tensor.value(0)", "tensor.reduce('l2')['l2']"):
+            done = subprocess.run([sys.executable, "-c", program, os.path.join(FIXTURES, "good-pytorch-digits"), array],
+                                  stdout=subprocess.PIPE, text=True, check=True, timeout=60)
+            self.assertEqual(done.stdout, "8\n")
 
 
 class Memory(unittest.TestCase):
@@ -702,6 +741,15 @@ class Rules(unittest.TestCase):
         with self.assertRaises(smd.ConfigurationError) as caught:
             smd.rules.run(trial, "Overfitt")
         self.assertEqual((caught.exception.kind, caught.exception.nearest), ("unknown_rule", "Overfit"))
+        for given, wanted in ((smd.Mode.TRAIN, "TRAIN"), ([smd.Mode.TRAIN], "TRAIN"), ("train", "TRAIN")):
+            self.assertEqual(smd.rules.run(trial, "LossNotDecreasing", mode=given).params["mode"], wanted)
+        for given in ({"loss", "acc"}, frozenset(["loss", "acc"]), (name for name in ("acc", "loss")),
+                      np.array(["acc", "loss"]), {"acc": 1, "loss": 2}.keys()):
+            result = smd.rules.run(trial, "ExplodingTensor", tensor_regex=given)
+            self.assertEqual(result.params["tensor_regex"], "acc,loss")
+        for value in ({"acc": 1}, b"acc"):
+            with self.assertRaisesRegex(smd.ConfigurationError, "neither a text nor a list"):
+                smd.rules.run(trial, "ExplodingTensor", tensor_regex=value)
         for value in (["loss", "w{1,2}"], [["loss", "acc"]]):  # not two patterns
             with self.assertRaisesRegex(smd.ConfigurationError, "has a comma") as caught:
                 smd.rules.run(trial, "ExplodingTensor", tensor_regex=value)

@@ -29,11 +29,11 @@ struct BuiltStep {
   std::string worker = "worker_0";
   Mode mode = Mode::train;
   std::int64_t mode_step = 0;
-  std::vector<std::pair<std::string, std::vector<float>>> tensors;  ///< Name and elements, one dimension.
-  std::vector<std::pair<std::string, Shape>> shapes;                ///< Shapes without values.
-  bool checksums = false;                                           ///< Write payload checksums.
-  std::vector<BuiltValue> values = {};                              ///< Written after `tensors`.
-  std::optional<double> wall_time = {};                             ///< Of the records; default: 1.7e9 + step.
+  std::vector<std::pair<std::string, std::vector<float>>> tensors = {};  ///< Name and elements, one dimension.
+  std::vector<std::pair<std::string, Shape>> shapes = {};                ///< Shapes without values.
+  bool checksums = false;                                                ///< Write payload checksums.
+  std::vector<BuiltValue> values = {};                                   ///< Written after `tensors`.
+  std::optional<double> wall_time = {};                                  ///< Of the records; default: 1.7e9 + step.
 };
 
 /// The bytes of the event file, and the text of its index file.

@@ -4,15 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace smd::tool {
 
 std::vector<const OptionSpec*> CommandDefinition::options() const {
   std::vector<const OptionSpec*> result;
   for (const std::span<const OptionSpec> table : option_tables) {
-    for (const OptionSpec& spec : table) {
-      result.push_back(&spec);
-    }
+    std::ranges::transform(table, std::back_inserter(result), [](const OptionSpec& spec) { return &spec; });
   }
   return result;
 }

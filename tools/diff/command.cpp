@@ -13,12 +13,6 @@ namespace smd::tool::diff {
 
 namespace {
 
-SelectionNeeds needs() {
-  return {.counts = [](const TensorEntry& entry) {
-    return entry.value.has_value() || !entry.reductions.empty() || entry.shape.has_value();
-  }};
-}
-
 StepRange range_of(const SelectionOptions& options) {
   return options.steps ? range_to_read_of_tensors(options, *options.steps) : StepRange();
 }
@@ -42,7 +36,7 @@ ExitStatus run(const DiffCommandOptions& options, Diagnostics& messages) {
     ComparedTrial b = {trial_b, operands.back(), of_b};
     for (ComparedTrial* const side : {&a, &b}) {
       const AboutTrial about(side->name);
-      side->selection = select(side->trial, side->options, needs(), messages);
+      side->selection = select(side->trial, side->options, {.counts = has_content}, messages);
       if (side == &a || &trial_a != &trial_b) {
         note_superseded(side->trial, side->options, {}, options.reading, messages);
         note_incomplete(side->trial, side->selection, side->options, {}, messages);

@@ -265,11 +265,7 @@ class Comparison {
       pool(entry, state, compared);
       return;
     }
-    DiffRow row;
-    row.tensor = entry.tensor();
-    row.worker = entry.worker();
-    row.step = entry.step;
-    row.step_b = entry.step_b;
+    DiffRow row = {.tensor = entry.tensor(), .worker = entry.worker(), .step = entry.step, .step_b = entry.step_b};
     row.state = state;
     row.a = facts_of(entry.a);
     row.b = facts_of(entry.b);
@@ -319,11 +315,8 @@ class Comparison {
 
   void show_pools() {
     for (auto& [key, pool] : pools_) {
-      DiffRow row;
-      row.tensor = std::get<1>(key);
-      row.worker = std::get<2>(key);
-      row.step = pool.step;
-      row.step_b = pool.step_b;
+      const auto& [place, tensor, worker] = key;
+      DiffRow row = {.tensor = tensor, .worker = worker, .step = pool.step, .step_b = pool.step_b};
       if (pool.unread) {
         row.state = State::unread;  // a part of the pool would be taken for all of it
       } else {

@@ -63,10 +63,9 @@ Renaming parse_renaming(const std::string& text) {
 
 /// `smd-diff A -s N,M`: the first is A's step, the second B's.
 void part_steps(DiffCommandOptions& options) {
-  const bool two = options.selection.steps && options.selection.steps->terms().size() == 2 &&
-                   options.selection.steps->terms()[0].single && options.selection.steps->terms()[1].single;
-  refuse_if(!two, "of one trial, name two steps to compare: -s N,M (or -s and --steps-b); else name two trials");
-  const std::vector<StepTerm> terms = options.selection.steps->terms();
+  const std::vector<StepTerm> terms = options.selection.steps.value_or(StepSpec()).terms();
+  refuse_if(terms.size() != 2 || !terms[0].single || !terms[1].single,
+            "of one trial, name two steps to compare: -s N,M (or -s and --steps-b); else name two trials");
   options.selection.steps = StepSpec({terms[0]});
   options.steps_b = StepSpec({terms[1]});
 }

@@ -211,8 +211,6 @@ std::vector<PairedStep> pair_steps(const ComparedTrial& a, const ComparedTrial& 
 
 namespace {
 
-bool saved(const TensorEntry& entry) { return entry.value || !entry.reductions.empty() || entry.shape; }
-
 std::vector<TensorEntry> entries_of(const ComparedTrial& side, const std::optional<SelectedStep>& step,
                                     const PairedStep& pair, const NameRange& names) {
   std::vector<TensorEntry> entries;
@@ -229,7 +227,7 @@ std::vector<TensorEntry> entries_of(const ComparedTrial& side, const std::option
   const EntryQuery query =
       entry_query(side.options, pair.tensors ? side.names.own_names(chosen) : std::move(chosen), std::span(&*step, 1));
   side.trial.for_each_entry(query, [&](const TensorEntry& entry) {
-    if (saved(entry)) {
+    if (has_content(entry)) {
       entries.push_back(entry);
     }
     return true;
@@ -241,6 +239,8 @@ std::vector<TensorEntry> entries_of(const ComparedTrial& side, const std::option
 }
 
 }  // namespace
+
+bool has_content(const TensorEntry& entry) { return entry.value || !entry.reductions.empty() || entry.shape; }
 
 std::vector<NameRange> name_ranges(const ComparedTrial& a, const ComparedTrial& b) {
   constexpr std::size_t most_names = 8192;

@@ -57,6 +57,9 @@ struct PairedEntry {
   [[nodiscard]] GlobalStep place() const noexcept { return step ? *step : *step_b; }
 };
 
+/// Whether something of the tensor was saved at the step: its value, its shape or reductions.
+[[nodiscard]] bool has_content(const TensorEntry& entry);
+
 /// Some of the tensors: those from `first` up to `end`, in byte order. Nullopt: no bound.
 struct NameRange {
   std::optional<std::string> first;

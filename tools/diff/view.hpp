@@ -49,9 +49,9 @@ struct DiffRow {
   std::optional<GlobalStep> step;
   std::optional<GlobalStep> step_b;
   State state = State::equal;
-  std::optional<Difference> statistics;  ///< If elements were compared.
-  ValueFacts a;                          ///< Not of pools.
-  ValueFacts b;
+  std::optional<Difference> statistics = {};  ///< If elements were compared.
+  ValueFacts a = {};                          ///< Not of pools.
+  ValueFacts b = {};
 };
 
 /// Where rows go. Every value, or pool of values, that was compared has one; the view shows those that are asked for.

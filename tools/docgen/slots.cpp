@@ -4,8 +4,11 @@
 #include "cli/diagnostics.hpp"
 #include "cli/mapped.hpp"
 #include "text/ascii.hpp"
+#include "text/words.hpp"
 
 #include <smd/version.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -125,30 +128,23 @@ namespace {
 std::string cell(std::string_view text) { return with_backslashes(text, "|<"); }
 
 std::string limit_table() {
-  std::string text = "| Limit | | Of |\n|---|---|---|\n";
-  for (const Limit& limit : limits()) {
-    text += "| `" + std::string(limit.name) + "` | " + cell(limit.value) + " | " + cell(limit.of) + " |\n";
-  }
-  return text;
+  return "| Limit | | Of |\n|---|---|---|\n" + text::joined(limits(), "", [](const Limit& limit) {
+           return fmt::format("| `{}` | {} | {} |\n", limit.name, cell(limit.value), cell(limit.of));
+         });
 }
 
 std::string table_of_statuses() {
-  std::string text = "| Status | Meaning |\n|---|---|\n";
-  for (const StatusFact& fact : statuses()) {
-    text += "| " + std::to_string(static_cast<int>(fact.status)) + " | " + cell(fact.meaning) + " |\n";
-  }
-  return text;
+  return "| Status | Meaning |\n|---|---|\n" + text::joined(statuses(), "", [](const StatusFact& fact) {
+           return fmt::format("| {} | {} |\n", static_cast<int>(fact.status), cell(fact.meaning));
+         });
 }
 
 std::string tag_table() {
-  std::string text = "| Tag | Status | Meaning |\n|---|---|---|\n";
-  for (const tool::MessageTag& tag : tool::message_tags()) {
-    if (!tag.meaning.empty()) {
-      text += "| `" + std::string(tag.tag) + "` | " + std::to_string(static_cast<int>(tag.status)) + " | " +
-              cell(tag.meaning) + " |\n";
-    }
-  }
-  return text;
+  return "| Tag | Status | Meaning |\n|---|---|---|\n" +
+         text::joined(tool::message_tags(), "", [](const tool::MessageTag& tag) {
+           const auto status = static_cast<int>(tag.status);
+           return tag.meaning.empty() ? "" : fmt::format("| `{}` | {} | {} |\n", tag.tag, status, cell(tag.meaning));
+         });
 }
 
 std::string note_table(const Definitions& commands) {

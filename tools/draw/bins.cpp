@@ -4,7 +4,6 @@
 #include "cli/command_line.hpp"
 #include "cli/mapped.hpp"
 #include "cli/number_format.hpp"
-#include "cli/output_file.hpp"
 #include "cli/text.hpp"
 #include "text/number.hpp"
 
@@ -61,20 +60,6 @@ BinSpec BinSpec::parse(std::string_view text) {
   }
   return bins;
 }
-
-template <class Number>
-void write_array(OutputFile& out, const std::vector<Number>& numbers, int precision) {
-  out.put('[');
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (i != 0) {
-      out.put(',');
-    }
-    out.advance(write_json_number(out.room(number_chars), numbers[i], precision, NonFinite::string));
-  }
-  out.put(']');
-}
-template void write_array(OutputFile&, const std::vector<double>&, int);
-template void write_array(OutputFile&, const std::vector<std::uint64_t>&, int);
 
 std::string bars(const std::vector<double>& edges, const std::vector<double>& counts, int precision, std::size_t width,
                  bool ascii) {

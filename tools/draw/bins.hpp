@@ -9,8 +9,6 @@
 
 namespace smd::tool {
 
-class OutputFile;
-
 /// `--bins N[:LO:HI]`.
 struct BinSpec {
   std::uint64_t count = 10;
@@ -25,9 +23,5 @@ struct BinSpec {
 /// more than `counts`.
 [[nodiscard]] std::string bars(const std::vector<double>& edges, const std::vector<double>& counts, int precision,
                                std::size_t width, bool ascii);
-
-/// `[1,2.5]`.
-template <class Number>
-void write_array(OutputFile& out, const std::vector<Number>& numbers, int precision);
 
 }  // namespace smd::tool

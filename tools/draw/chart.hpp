@@ -148,6 +148,8 @@ struct AxisRange {
     }
   }
   [[nodiscard]] bool empty() const noexcept { return !(low <= high); }
+  /// Where a number lies between them: 0 is the least. Halves, so that the distance of any two numbers is finite.
+  [[nodiscard]] double part_of(double number) const noexcept { return (number / 2 - low / 2) / (high / 2 - low / 2); }
 };
 
 }  // namespace smd::tool

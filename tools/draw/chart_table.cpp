@@ -88,14 +88,13 @@ ChartTable table_of(const BarSet& bars, const Chart& chart) {
 }
 
 ChartTable table_of(const ImageGrid& grid, const Chart&) {
-  ChartTable table = {.header = {"image", "rows", "columns", "least", "greatest"}};
-  for (const ImageTile& tile : grid.tiles) {
+  const auto row = [](const ImageTile& tile) -> std::vector<std::string> {
     AxisRange extent;
     extent.add_finite(tile.numbers);
-    table.rows.push_back({tile.caption, std::to_string(tile.rows), std::to_string(tile.columns),
-                          extent.empty() ? "" : exact(extent.low), extent.empty() ? "" : exact(extent.high)});
-  }
-  return table;
+    return {tile.caption, std::to_string(tile.rows), std::to_string(tile.columns),
+            extent.empty() ? "" : exact(extent.low), extent.empty() ? "" : exact(extent.high)};
+  };
+  return {.header = {"image", "rows", "columns", "least", "greatest"}, .rows = mapped(grid.tiles, row)};
 }
 
 }  // namespace

@@ -42,8 +42,7 @@ std::string curve_text(std::span<const double> numbers, std::size_t columns, boo
     } else if (range.low == range.high) {
       text += steps[3];
     } else {
-      const double level = (height / 2 - range.low / 2) / (range.high / 2 - range.low / 2);
-      text += steps[std::min<std::size_t>(7, static_cast<std::size_t>(level * 8))];
+      text += steps[std::min<std::size_t>(7, static_cast<std::size_t>(range.part_of(height) * 8))];
     }
   }
   return text;
@@ -84,24 +83,16 @@ std::vector<std::size_t> GapFinder::gaps() const {
 
 std::vector<JoinedPoints> joined_points(const ChartCurve& curve, const Scale& y) {
   std::vector<JoinedPoints> parts;
-  auto gap = curve.gaps.begin();
   bool joined = false;
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
-    while (gap != curve.gaps.end() && *gap < i) {
-      ++gap;
-    }
-    if (gap != curve.gaps.end() && *gap == i) {
-      joined = false;
-    }
-    if (!y.shows(curve.points[i].y)) {
-      joined = false;
-      continue;
-    }
-    if (!joined) {
+    const bool shown = y.shows(curve.points[i].y);
+    if (shown && (!joined || std::ranges::binary_search(curve.gaps, i))) {
       parts.push_back({i, i});
     }
-    parts.back().end = i + 1;
-    joined = true;
+    if (shown) {
+      parts.back().end = i + 1;
+    }
+    joined = shown;
   }
   return parts;
 }

@@ -43,6 +43,10 @@ class GapFinder {
 struct JoinedPoints {
   std::size_t begin = 0;
   std::size_t end = 0;
+
+  [[nodiscard]] std::span<const ChartPoint> of(const ChartCurve& curve) const {
+    return std::span(curve.points).subspan(begin, end - begin);
+  }
 };
 
 /// The parts of a curve between its gaps and the points without a place on the axis: NaN, infinities and, on a

@@ -114,7 +114,8 @@ class CurvePaths {
   CurvePaths(const ChartCurve& curve, const PlotFrame& frame, bool dotted = true) : curve_(curve), frame_(frame) {
     const std::vector<JoinedPoints> parts = joined_points(curve, frame.y);
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      add_part(parts[i]);
+      const std::span<const ChartPoint> points = parts[i].of(curve);
+      points.size() == 1 ? add_dot(points.front()) : append_line(line_, 'M', frame, points);
       if (i != 0 && parts[i - 1].end == parts[i].begin) {
         add_mark(Mark::gap, curve.points[parts[i - 1].end - 1]);
         add_mark(Mark::gap, curve.points[parts[i].begin]);
@@ -160,14 +161,6 @@ class CurvePaths {
     }
   }
 
-  void add_part(const JoinedPoints& part) {
-    const std::span<const ChartPoint> points = std::span(curve_.points).subspan(part.begin, part.end - part.begin);
-    if (points.size() == 1) {
-      add_dot(points.front());
-      return;
-    }
-    append_line(line_, 'M', frame_, points);
-  }
   void add_dot(const ChartPoint& point) {
     append_place(dots_, 'M', place_of(frame_, point));
     dots_ += "h0";
@@ -332,11 +325,8 @@ void draw_content(Drawing& to, const Chart& chart, const PercentileFan& fan) {
     }
     std::string path;
     for (const JoinedPoints& part : joined_points(both, frame.y)) {
-      const auto side = [&part](const ChartCurve& of) {
-        return std::span(of.points).subspan(part.begin, part.end - part.begin);
-      };
-      append_line(path, 'M', frame, side(low));
-      append_line(path, 'L', frame, side(high), true);
+      append_line(path, 'M', frame, part.of(low));
+      append_line(path, 'L', frame, part.of(high), true);
       path += 'Z';
     }
     to.out += fmt::format("<g><title>{}</title><path class=\"band f0\" d=\"{}\"/></g>\n", xml(both.name), path);

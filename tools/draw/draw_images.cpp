@@ -5,6 +5,7 @@
 #include "draw/png.hpp"
 #include "draw/text_fit.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/number_format.hpp"
 
 #include <fmt/format.h>
@@ -35,15 +36,10 @@ TileSize size_of(const ImageTile& tile, double room) {
 }
 
 std::vector<double> levels_of(const ImageTile& tile, const AxisRange& extent) {
-  std::vector<double> levels;
-  levels.reserve(tile.numbers.size());
-  for (const double number : tile.numbers) {
-    // Halves, so that the distance of any two numbers is finite.
-    const double level = extent.low < extent.high ? (number / 2 - extent.low / 2) / (extent.high / 2 - extent.low / 2)
-                                                  : (std::isnan(number) ? number : 0.5);
-    levels.push_back(std::isnan(level) ? level : std::clamp(level, 0.0, 1.0));
-  }
-  return levels;
+  return mapped(tile.numbers, [&](double number) {
+    const double level = extent.low < extent.high ? extent.part_of(number) : std::isnan(number) ? number : 0.5;
+    return std::isnan(level) ? level : std::clamp(level, 0.0, 1.0);
+  });
 }
 
 }  // namespace

@@ -129,8 +129,8 @@ bool FollowedSteps::choose(const FollowEvent& step) {
 
 /// Whether --every keeps a step that is otherwise chosen.
 bool FollowedSteps::keeps(GlobalStep step) {
-  if (every_ == 1 || !grow_) {
-    return count_++ % every_ == 0;
+  if (every_ == 1) {
+    return true;
   }
   const auto [known, is_new] = kept_.try_emplace(step, false);
   if (is_new) {

@@ -55,6 +55,167 @@ std::string how_far(const Awaited& other) {
          (other.last ? " has come to step " + std::to_string(other.last->value) : std::string(" has no step yet"));
 }
 
+/// A visit in ticks: of a trial, and of those that it is compared with.
+class Ticks {
+ public:
+  Ticks(Trial& trial, const std::string& name, const std::deque<Trial>& others, const FollowingOptions& following,
+        const WaitOptions& wait, std::mutex& mutex, Diagnostics& messages)
+      : name_(name),
+        following_(following),
+        wait_(wait),
+        mutex_(mutex),
+        messages_(messages),
+        base_{&trial, StepFollower(trial, {.wait = wait})} {
+    const std::lock_guard lock(mutex_);  // all visits share the other trials
+    for (const Trial& other : others) {
+      const auto files = file_totals(other);
+      const std::chrono::seconds age(files ? age_of(*files) : 0);
+      others_.push_back({&other, StepFollower(other, {.wait = wait}), Clock::now() - age});
+    }
+  }
+
+  /// As `FollowedTrials::in_ticks`.
+  void run(const std::function<bool(const FollowTick&)>& tick, const std::function<void()>& give_up) {
+    messages_.info(name_ + ": followed by " + base_.follower.method());
+    while (true) {
+      // Taken first: once time is up, the follower accepts an end marker without another look, and must have the chance
+      // to.
+      const Clock::time_point now = Clock::now();
+      look(base_);
+      look_at_others(now);
+      report_problems(*base_.trial, base_.ended || time_up(now) || wait_.stop.stop_requested(), messages_);
+      const FollowTick what = next(now);
+      const Clock::time_point begun = Clock::now();
+      if (tick(what)) {
+        return report_problems(*base_.trial, true, messages_);
+      }
+      if (what.again) {
+        begin_again_ = Clock::now() + 10 * (Clock::now() - begun);
+      }
+      const bool stopped = wait_.stop.stop_requested();
+      if (time_up(now) && !stopped) {
+        report_time_up(&awaited() == &base_ ? name_ : awaited().trial->name(), idle(now), messages_);
+      }
+      if (time_up(now) || stopped) {
+        report_not_compared();
+        return give_up();
+      }
+      note_hold(now);
+      pause();
+    }
+  }
+
+ private:
+  void look(Awaited& one) {
+    std::optional<FollowEvent> event;
+    while ((event = one.follower.poll()) && event->outcome == WaitOutcome::reached) {
+      report_missing_files(*one.trial, *event, messages_);
+      messages_.say_missing();
+      const bool of_base = &one == &base_;
+      late_ = late_ || event->step <= (of_base ? given_.last : given_.compared);
+      news_ = news_ || of_base;
+      if (of_base || one.last < base_.last) {  // what is ahead does not count as news
+        quiet_since_ = Clock::now();
+      }
+      one.last = std::max(one.last, std::optional(event->step));
+    }
+    one.ended = event.has_value();
+    const std::uint64_t before = std::exchange(one.superseded, superseded_values(*one.trial));
+    late_ = late_ || one.superseded != before;
+  }
+
+  void look_at_others(Clock::time_point now) {
+    ready_ = base_.last;
+    behind_ = nullptr;
+    const std::lock_guard lock(mutex_);
+    for (Awaited& other : others_) {
+      look(other);
+      const Extent before = std::exchange(other.extent, extent_of(*other.trial));
+      other.newest = before == other.extent ? other.newest : now;
+      const bool rests = now - other.newest >= at_rest;
+      // Nothing marks the end of a log.
+      if (other.ended || other.last >= base_.last || (rests && !other.trial->layout().marks_steps)) {
+        continue;
+      }
+      behind_ = behind_ == nullptr || other.last < behind_->last ? &other : behind_;
+      ready_ = rests ? ready_ : std::min(ready_, other.last);
+    }
+  }
+
+  FollowTick next(Clock::time_point now) {
+    FollowTick what;
+    what.ended = base_.ended && behind_ == nullptr;
+    what.again = late_ && (what.ended || time_up(now) || now >= begin_again_);
+    if (what.again) {
+      const std::vector<GlobalStep> steps = base_.trial->steps();  // without those that were superseded
+      const auto after = first_after(steps, base_.last);
+      base_.last = after == steps.begin() ? std::nullopt : std::optional(after[-1]);
+      ready_ = std::min(base_.last, ready_);
+      late_ = false;
+    }
+    if (what.again || (!late_ && (base_.last > given_.last || ready_ > given_.compared))) {
+      given_ = {.last = base_.last, .compared = ready_};
+      what.last = given_.last;
+      what.compared = given_.compared;
+    }
+    const Extent latest = extent_of(*base_.trial);
+    what.new_data = std::exchange(base_.extent, latest) != latest || std::exchange(news_, false) || base_.ended;
+    return what;
+  }
+
+  [[nodiscard]] bool idle(Clock::time_point now) const {
+    return following_.idle && now - quiet_since_ >= *following_.idle;
+  }
+  [[nodiscard]] bool time_up(Clock::time_point now) const {
+    return idle(now) || (wait_.deadline && now >= *wait_.deadline);
+  }
+  [[nodiscard]] Awaited& awaited() { return behind_ != nullptr && base_.ended ? *behind_ : base_; }
+
+  void report_not_compared() const {
+    const std::vector<GlobalStep> steps = base_.trial->steps();
+    const auto rest = first_after(steps, behind_ == nullptr ? base_.last : behind_->last);
+    if (behind_ != nullptr && rest != steps.end()) {
+      messages_.warning(name_ + ": not compared: " + counted(static_cast<std::size_t>(steps.end() - rest), "step") +
+                        " from step " + std::to_string(rest->value) + " on; " + how_far(*behind_));
+    }
+  }
+
+  void note_hold(Clock::time_point now) {
+    held_since_ = ready_ < base_.last ? std::optional(held_since_.value_or(now)) : std::nullopt;
+    if (behind_ != nullptr && !hold_noted_ && (base_.ended || (held_since_ && now - *held_since_ >= quiet_hold))) {
+      hold_noted_ = true;
+      messages_.note(name_ + ": waits for the other trial: " + how_far(*behind_));
+    }
+  }
+
+  void pause() {
+    WaitOptions wait = wait_;
+    wait.deadline = std::min(Clock::now() + longest_pause, wait_.deadline.value_or(Clock::time_point::max()));
+    if (following_.idle) {
+      wait.deadline = std::min(*wait.deadline, quiet_since_ + *following_.idle);
+    }
+    const Awaited& one = awaited();
+    one.trial->wait_until([&] { return extent_of(*one.trial) != one.extent; }, wait);
+  }
+
+  const std::string& name_;
+  const FollowingOptions& following_;
+  const WaitOptions& wait_;
+  std::mutex& mutex_;
+  Diagnostics& messages_;
+  Awaited base_;
+  std::deque<Awaited> others_;
+  std::optional<GlobalStep> ready_;  // up to here the others have come, or hold nothing back
+  Awaited* behind_ = nullptr;        // of the others that may go on, the one that has come least far
+  FollowTick given_;                 // the steps that ticks got
+  bool late_ = false;                // values came to steps that ticks got, or superseded theirs
+  bool news_ = false;                // something came to the visited trial, also to a step that was there
+  Clock::time_point quiet_since_ = Clock::now();
+  Clock::time_point begin_again_ = quiet_since_;  // not before this
+  std::optional<Clock::time_point> held_since_;
+  bool hold_noted_ = false;
+};
+
 }  // namespace
 
 FollowedTrials::FollowedTrials(const FollowingOptions& following, const ReadingOptions& reading, Diagnostics& messages)
@@ -91,113 +252,7 @@ void FollowedTrials::visit(const std::vector<std::string>& operands, const StepR
 void FollowedTrials::in_ticks(Trial& trial, const std::string& name, const std::deque<Trial>& others,
                               const std::function<bool(const FollowTick&)>& tick,
                               const std::function<void()>& give_up) {
-  Awaited base = {&trial, StepFollower(trial, {.wait = wait_})};
-  std::vector<Awaited> compared;
-  {
-    const std::lock_guard lock(mutex_);  // all visits share the other trials
-    for (const Trial& other : others) {
-      const auto files = file_totals(other);
-      const std::chrono::seconds age(files ? age_of(*files) : 0);
-      compared.push_back({&other, StepFollower(other, {.wait = wait_}), Clock::now() - age});
-    }
-  }
-  messages_.info(name + ": followed by " + base.follower.method());
-  Clock::time_point quiet_since = Clock::now();
-  Clock::time_point begin_again = quiet_since;  // not before this
-  std::optional<Clock::time_point> held_since;
-  bool hold_noted = false;
-  std::optional<GlobalStep> given;  // ticks got the steps up to here
-  bool late = false;                // values came to steps that ticks got, or superseded theirs
-  bool news = false;                // something came to the visited trial, also to a step that was there
-  const auto look = [&](Awaited& one) {
-    std::optional<FollowEvent> event;
-    while ((event = one.follower.poll()) && event->outcome == WaitOutcome::reached) {
-      report_missing_files(*one.trial, *event, messages_);
-      messages_.say_missing();
-      late = late || event->step <= given;
-      news = news || &one == &base;
-      if (&one == &base || one.last < base.last) {  // what is ahead does not count as news
-        quiet_since = Clock::now();
-      }
-      one.last = std::max(one.last, std::optional(event->step));
-    }
-    one.ended = event.has_value();
-    const std::uint64_t before = std::exchange(one.superseded, superseded_values(*one.trial));
-    late = late || one.superseded != before;
-  };
-  while (true) {
-    // Taken first: once time is up, the follower accepts an end marker without another look, and must have the chance
-    // to.
-    const Clock::time_point now = Clock::now();
-    look(base);
-    report_problems(trial, messages_);
-    std::optional<GlobalStep> ready = base.last;
-    const Awaited* behind = nullptr;  // of the trials that are compared and may go on, the one that has come least far
-    {
-      const std::lock_guard lock(mutex_);
-      for (Awaited& other : compared) {
-        look(other);
-        const Extent before = std::exchange(other.extent, extent_of(*other.trial));
-        other.newest = before == other.extent ? other.newest : now;
-        const bool rests = now - other.newest >= at_rest;
-        // Nothing marks the end of a log.
-        if (other.ended || other.last >= base.last || (rests && !other.trial->layout().marks_steps)) {
-          continue;
-        }
-        behind = behind == nullptr || other.last < behind->last ? &other : behind;
-        ready = rests ? ready : std::min(ready, other.last);
-      }
-    }
-    const Awaited& awaited = behind != nullptr && base.ended ? *behind : base;
-    const bool idle = following_.idle && now - quiet_since >= *following_.idle;
-    const bool time_up = idle || (wait_.deadline && now >= *wait_.deadline);
-    FollowTick what;
-    what.ended = base.ended && behind == nullptr;
-    what.again = late && (what.ended || time_up || now >= begin_again);
-    if (what.again) {
-      const std::vector<GlobalStep> steps = trial.steps();  // without those that were superseded
-      const auto after = first_after(steps, base.last);
-      base.last = after == steps.begin() ? std::nullopt : std::optional(after[-1]);
-      given = what.last = std::min(base.last, ready);
-      late = false;
-    } else if (!late && ready > given) {
-      given = what.last = ready;
-    }
-    const Extent latest = extent_of(trial);
-    what.new_data = std::exchange(base.extent, latest) != latest || std::exchange(news, false) || base.ended;
-    const Clock::time_point begun = Clock::now();
-    if (tick(what)) {
-      return;
-    }
-    if (what.again) {
-      begin_again = Clock::now() + 10 * (Clock::now() - begun);
-    }
-    const bool stopped = wait_.stop.stop_requested();
-    if (time_up && !stopped) {
-      report_time_up(&awaited == &base ? name : awaited.trial->name(), idle, messages_);
-    }
-    if (time_up || stopped) {
-      const std::vector<GlobalStep> steps = trial.steps();
-      const auto rest = first_after(steps, behind == nullptr ? base.last : behind->last);
-      if (behind != nullptr && rest != steps.end()) {
-        messages_.warning(name + (ready < base.last ? ": not evaluated: " : ": not compared: ") +
-                          counted(static_cast<std::size_t>(steps.end() - rest), "step") + " from step " +
-                          std::to_string(rest->value) + " on; " + how_far(*behind));
-      }
-      return give_up();
-    }
-    held_since = ready < base.last ? std::optional(held_since.value_or(now)) : std::nullopt;
-    if (behind != nullptr && !hold_noted && (base.ended || (held_since && now - *held_since >= quiet_hold))) {
-      hold_noted = true;
-      messages_.note(name + ": waits for the other trial: " + how_far(*behind));
-    }
-    WaitOptions wait = wait_;
-    wait.deadline = std::min(Clock::now() + longest_pause, wait_.deadline.value_or(Clock::time_point::max()));
-    if (following_.idle) {
-      wait.deadline = std::min(*wait.deadline, quiet_since + *following_.idle);
-    }
-    awaited.trial->wait_until([&] { return extent_of(*awaited.trial) != awaited.extent; }, wait);
-  }
+  Ticks(trial, name, others, following_, wait_, mutex_, messages_).run(tick, give_up);
 }
 
 std::uint64_t superseded_values(const Trial& trial) {
@@ -208,9 +263,9 @@ void report_time_up(const std::string& trial, bool idle, Diagnostics& messages) 
   messages.fail("Timeout", trial + (idle ? ": no new step came" : ": the job has not ended"), ExitStatus::timed_out);
 }
 
-void report_problems(const Trial& trial, Diagnostics& messages) {
+void report_problems(const Trial& trial, bool over, Diagnostics& messages) {
   for (const Problem& problem : trial.problems()) {
-    if (problem.kind != ProblemKind::not_yet) {
+    if (problem.kind != ProblemKind::not_yet && (over || !problem.unfinished)) {
       messages.report_once(problem, trial.path());
     }
   }

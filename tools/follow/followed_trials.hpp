@@ -23,7 +23,9 @@ namespace smd::tool {
 
 /// What has come since the last tick.
 struct FollowTick {
-  std::optional<GlobalStep> last;  ///< The last step that became complete, if any did.
+  std::optional<GlobalStep> last;  ///< The last step that became complete, if there is something to evaluate.
+  /// The last step to which the trials that it is compared with have come, at most `last`; nullopt: to none.
+  std::optional<GlobalStep> compared;
   /// Values came to steps of earlier ticks, or some of these no longer count: everything must be evaluated again, up to
   /// `last`. It is set so late that evaluating takes at most a tenth of the time. Until then `last` is empty.
   bool again = false;
@@ -51,8 +53,8 @@ class FollowedTrials {
   /// Goes through a trial that is visited: calls `tick` when something may be new, and at least once a second, so that
   /// time passes for rules. Ends when `tick` returns true. A signal, --timeout or --idle ends it too: then calls
   /// `give_up`, after the last two were reported with their status.
-  /// @param others Trials that it is compared with. While the job of one of them is running, ticks get no step after
-  /// the last one of that trial; if time is up before, a warning names the rest.
+  /// @param others Trials that it is compared with. While the job of one of them is running, `FollowTick::compared` is
+  /// not after the last step of that trial; if time is up before, a warning names the rest.
   void in_ticks(Trial& trial, const std::string& name, const std::deque<Trial>& others,
                 const std::function<bool(const FollowTick&)>& tick, const std::function<void()>& give_up);
 
@@ -80,8 +82,9 @@ class FollowedTrials {
 
 /// Reports that a trial is not followed any more, with status 124. `idle`: because no new step came.
 void report_time_up(const std::string& trial, bool idle, Diagnostics& messages);
-/// Reports what is wrong with files of the trial, each problem once.
-void report_problems(const Trial& trial, Diagnostics& messages);
+/// Reports what is wrong with files of the trial, each problem once; what a writer may mend only when the following is
+/// `over`.
+void report_problems(const Trial& trial, bool over, Diagnostics& messages);
 
 /// Reports the files that a step lacks. Call `Diagnostics::say_missing` afterwards.
 void report_missing_files(const Trial& trial, const FollowEvent& event, Diagnostics& messages);

@@ -133,7 +133,7 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
   while (true) {
     FollowEvent event = follower.next();
     const std::lock_guard lock(trials.mutex());
-    report_problems(trial, messages);
+    report_problems(trial, event.outcome != WaitOutcome::reached, messages);
     const std::uint64_t generation_before = std::exchange(generation, TrialSnapshot::last(trial).generation());
     if (chosen && (generation != generation_before || !trial.mode(chosen->step))) {
       chosen.reset();  // of a trial whose place another one took, or superseded
@@ -166,6 +166,7 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
     }
     messages.say_missing();
     if (steps.over()) {
+      report_problems(trial, true, messages);
       steps.report_missing(false, messages);
       report_never_seen(trial, setup.selection, messages);
       return;

@@ -145,7 +145,7 @@ ExitStatus run(const LsOptions& options, Diagnostics& messages) {
   bool found = false;
   std::vector<std::pair<std::string, NothingSelected>> empty;
   // With -q, the most severe status that can still come ends the work.
-  const auto goes_on = [&] { return !rows.full() && !(output.quiet && messages.status() == ExitStatus::unreadable); };
+  const auto goes_on = [&] { return !(output.quiet && messages.status() == ExitStatus::unreadable); };
   messages.name_trials(may_be_several(options.operands));
   if (options.view->show_operand != nullptr) {
     for_each_operand(options.operands, output.null_separated, messages, [&](const std::string& operand) {

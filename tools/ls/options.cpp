@@ -33,15 +33,12 @@ const ViewSpec& view_of(const CommandLine& line) {
 
 /// The first selection option on the command line; null if there is none.
 const OptionSpec* selection_option(const CommandLine& line) {
-  const auto selects = [](std::span<const OptionSpec> table, const OptionSpec* option) {
-    return std::ranges::find(table, option->name, &OptionSpec::name) != table.end();
+  const auto selects = [](const GivenOption& given) {
+    return contains(mapped(SelectionOptions::table(), &OptionSpec::name), given.spec->name) ||
+           contains(mapped(SelectionOptions::name_table(), &OptionSpec::name), given.spec->name);
   };
-  for (const GivenOption& given : line.given()) {
-    if (selects(SelectionOptions::table(), given.spec) || selects(SelectionOptions::name_table(), given.spec)) {
-      return given.spec;
-    }
-  }
-  return nullptr;
+  const auto first = std::ranges::find_if(line.given(), selects);
+  return first == line.given().end() ? nullptr : first->spec;
 }
 
 constexpr std::array<std::string_view, 1> tree_groups = {"dtype"};

@@ -108,40 +108,19 @@ void narrow(std::vector<StepInfo>& infos, const Trial& trial, const Selection& s
 
 namespace {
 
-/// Finds the row of a tensor. Entries of a step come in the order of names, so that the next one is mostly the next
-/// row.
-class Rows {
- public:
-  explicit Rows(const std::vector<TensorFacts>& facts) : facts_(facts) {}
-
-  /// Its place; nullopt if there is none.
-  std::optional<std::size_t> find(std::string_view tensor) {
-    for (const std::size_t guess : {at_, at_ + 1, std::size_t{0}}) {
-      if (guess < facts_.size() && name_of(facts_[guess]) == tensor) {
-        at_ = guess;
-        return at_;
-      }
-    }
-    const auto place = std::ranges::lower_bound(facts_, tensor, {}, name_of);
-    if (place == facts_.end() || name_of(*place) != tensor) {
-      return std::nullopt;
-    }
-    at_ = static_cast<std::size_t>(place - facts_.begin());
-    return at_;
-  }
-
- private:
-  const std::vector<TensorFacts>& facts_;
-  std::size_t at_ = 0;
-};
-
 /// Calls `visit(row, entry)` for the entries that have a row. `facts`: by name, in byte order.
 template <class Visit>
 void for_each_row(const Trial& trial, const EntryQuery& query, const std::vector<TensorFacts>& facts, Visit&& visit) {
-  Rows rows(facts);
+  std::size_t at = 0;
   trial.for_each_entry(query, [&](const TensorEntry& entry) {
-    if (const std::optional<std::size_t> row = rows.find(entry.tensor)) {
-      visit(*row, entry);
+    const auto found = [&](std::size_t row) {
+      at = row;
+      return at < facts.size() && name_of(facts[at]) == entry.tensor;
+    };
+    const auto place = [&] { return std::ranges::lower_bound(facts, entry.tensor, {}, name_of) - facts.begin(); };
+    // Entries of a step come in the order of names, so that the next one is mostly the next row.
+    if (found(at) || found(at + 1) || found(0) || found(static_cast<std::size_t>(place()))) {
+      visit(at, entry);
     }
     return true;
   });

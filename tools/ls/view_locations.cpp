@@ -33,7 +33,7 @@ class RecordPrinter {
     }
     if (entry.value) {
       if (entry.tensor < first_reduction) {
-        print(entry.tensor, entry.worker, entry, *entry.value);
+        print(entry.tensor, entry, *entry.value);
       } else {
         hold(std::string(entry.tensor), entry, *entry.value);
       }
@@ -46,7 +46,7 @@ class RecordPrinter {
   void print_held() {
     std::ranges::stable_sort(held_, {}, [](const Held& of) { return std::tie(of.tensor, of.worker); });
     for (const Held& record : held_) {
-      print(record.tensor, record.worker, record, record.place);
+      print(record.tensor, record, record.place);
     }
     held_.clear();
   }
@@ -54,29 +54,28 @@ class RecordPrinter {
  private:
   static constexpr std::string_view first_reduction = "smdebug/reductions/";
 
-  struct Step {
+  /// What is printed of an entry, by the same names.
+  struct Held {
+    std::string tensor;
+    std::string_view worker;  // borrowed from the trial
     GlobalStep step;
     Mode mode;
     ModeStep mode_step;
     bool superseded;
-  };
-  struct Held : Step {
-    std::string tensor;
-    std::string_view worker;  // borrowed from the trial
     Place place;
   };
 
-  template <class StepLike>
-  void print(std::string_view tensor, std::string_view worker, const StepLike& step, const Place& place) {
+  template <class Entry>
+  void print(std::string_view tensor, const Entry& of, const Place& place) {
     const bool ranged = place.form() != ValueForm::number;  // a number was read along with its record
-    rows_.row({tensor, step.step.value, to_string(step.mode), step.mode_step.value, worker, *place.file,
-               ranged ? Cell(place.offset) : Cell(), place.length, step.superseded,
-               PlaceCell{step.step.value, place.offset}});
+    rows_.row({tensor, of.step.value, to_string(of.mode), of.mode_step.value, of.worker, *place.file,
+               ranged ? Cell(place.offset) : Cell(), place.length, of.superseded,
+               PlaceCell{of.step.value, place.offset}});
   }
 
   void hold(std::string tensor, const TensorEntry& entry, const Place& place) {
     held_.push_back(
-        {{entry.step, entry.mode, entry.mode_step, entry.superseded}, std::move(tensor), entry.worker, place});
+        {std::move(tensor), entry.worker, entry.step, entry.mode, entry.mode_step, entry.superseded, place});
   }
 
   RowWriter& rows_;
@@ -105,7 +104,7 @@ bool show_locations(Trial& trial, Showing& to) {
   RecordPrinter printer(to.rows);
   trial.for_each_entry(query_for(selection, to.options.selection), [&](const TensorEntry& entry) {
     printer.add(entry);
-    return !to.rows.full() && (!to.options.output.quiet || to.rows.rows() == before);
+    return !to.options.output.quiet || to.rows.rows() == before;
   });
   printer.print_held();
   return to.rows.rows() != before;

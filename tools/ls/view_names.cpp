@@ -89,16 +89,14 @@ bool show_names(Trial& trial, Showing& to) {
   if (selection.empty()) {
     return false;
   }
-  std::vector<std::string> names = saved_names(trial, selection, options.selection, to.messages);
-  const bool found = !names.empty();
+  const std::vector<std::string> names = saved_names(trial, selection, options.selection, to.messages);
   if (options.says_next()) {
     to.next = next_commands(trial);
   }
-  names.resize(std::min(names.size(), to.rows.room().value_or(names.size())));
   if (!options.output.quiet) {
     print(trial, selection, names, to);
   }
-  return found;
+  return !names.empty();
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views of operands that need not be trials.
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "cli/progress.hpp"
@@ -15,12 +17,11 @@ std::vector<Column> check_columns(const LsOptions&) {
 
 std::string report_text(const CheckReport& report) {
   if (!report.layout.has_checksums) {
-    return std::to_string(report.event_files) + " files, " + std::to_string(report.records) + " tensors and numbers, " +
-           std::to_string(report.bytes) + " bytes read";
+    return fmt::format("{} files, {} tensors and numbers, {} bytes read", report.event_files, report.records,
+                       report.bytes);
   }
-  std::string text = std::to_string(report.index_files) + " index files, " + std::to_string(report.event_files) +
-                     " event files, " + std::to_string(report.records) + " records, " + std::to_string(report.bytes) +
-                     " bytes read";
+  std::string text = fmt::format("{} index files, {} event files, {} records, {} bytes read", report.index_files,
+                                 report.event_files, report.records, report.bytes);
   if (report.unprotected != 0) {
     text += "; " + std::to_string(report.unprotected) +
             " records are unprotected: they carry no checksum of their contents, so nobody can tell whether a bit of "
@@ -39,8 +40,7 @@ void print(const Problem& problem, Showing& to) {
     to.messages.report(problem, {});
     return;
   }
-  to.rows.row({problem.file.empty() ? Cell() : Cell(problem.file), problem.offset ? Cell(*problem.offset) : Cell(),
-               problem.text});
+  to.rows.row({or_missing(problem.file), problem.offset, problem.text});
   // Every row reports something that a complete trial does not have, even while the job runs.
   to.messages.raise(ExitStatus::damaged);
   to.messages.raise(status_of(problem.kind));

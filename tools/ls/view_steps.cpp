@@ -47,13 +47,11 @@ void print(const Trial& trial, const std::vector<StepInfo>& infos, const Selecti
 }
 
 bool show_steps(Trial& trial, const Selection& selection, Showing& to) {
-  std::vector<StepInfo> steps = saved_steps(trial, selection, to.options.selection);
-  const bool found = !steps.empty();
+  const std::vector<StepInfo> steps = saved_steps(trial, selection, to.options.selection);
   if (!to.options.output.quiet) {
-    steps.resize(std::min(steps.size(), to.rows.room().value_or(steps.size())));
     print(trial, steps, selection, to);
   }
-  return found;
+  return !steps.empty();
 }
 
 std::vector<Column> mode_columns(const LsOptions&) {
@@ -131,12 +129,8 @@ void note_unannounced(const Trial& trial, const WorkByName& workers, Diagnostics
   if (announced.empty()) {
     return;
   }
-  std::vector<std::string> others;
-  for (const auto& [worker, work] : workers) {
-    if (!std::ranges::binary_search(announced, worker)) {
-      others.push_back(worker);
-    }
-  }
+  std::vector<std::string> others = keys_of(workers);
+  std::erase_if(others, [&](const std::string& worker) { return std::ranges::binary_search(announced, worker); });
   if (!others.empty()) {
     messages.note(trial.name() + ": no collections file of " + quoted_list(others) + ": known from index files only");
   }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -54,14 +56,6 @@ std::optional<std::uint64_t> parameters_of(const Summary& of, std::set<std::stri
   return parameters;
 }
 
-Cell workers_cell(Summary& of) {
-  std::set<std::string> all;
-  for (const std::vector<std::string>& some : {of.trial.workers(), of.trial.writers()}) {
-    all.insert(some.begin(), some.end());
-  }
-  return of.list(all);
-}
-
 Cell collections_cell(Summary& of) { return of.list(keys_of(*TrialSnapshot::take(of.trial).collections())); }
 
 Cell modes_cell(Summary& of) {
@@ -105,7 +99,7 @@ constexpr Key keys[] = {
      [](Summary& of) { return of.status != "ended" && of.files() ? Cell(age_of(*of.files())) : Cell(); }},
     {"tensors", Align::right, [](Summary& of) { return Cell(of.trial.tensor_names().size()); }},
     {"collections", Align::left, collections_cell},
-    {"workers", Align::left, workers_cell},
+    {"workers", Align::left, [](Summary& of) { return of.list(known_workers(of.trial)); }},
     {"modes", Align::left, modes_cell},
     {"steps", Align::right, [](Summary& of) { return Cell(of.steps.size()); }},
     {"first_step", Align::right, [](Summary& of) { return of.steps.empty() ? Cell() : Cell(of.steps.front().value); }},
@@ -135,8 +129,7 @@ void say_details(const Trial& trial, Diagnostics& messages) {
   }
   say_superseded(trial.superseded(), messages);
   for (const auto& [name, value] : trial.hyperparameters().values) {
-    std::string text = "hyperparameter ";
-    messages.info(text.append(name).append(" = ").append(value));
+    messages.info(fmt::format("hyperparameter {} = {}", name, value));
   }
 }
 

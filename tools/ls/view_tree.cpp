@@ -62,26 +62,24 @@ class TreeWalk {
   /// Calls `visit(node, depth)` for each node, in order.
   template <class Visit>
   void each(Visit&& visit) const {
-    std::vector<Node> levels = {{.end = names_.size()}};
-    std::vector<std::size_t> next = {0};
+    std::vector<Node> levels = {{.end = names_.size()}};  // of the names of each, those that are left
     while (!levels.empty()) {
-      if (next.back() == levels.back().end) {
+      if (levels.back().first == levels.back().end) {
         levels.pop_back();
-        next.pop_back();
         continue;
       }
-      const Node node = node_at(next.back(), levels.back());
-      next.back() = node.end;
+      const Node node = first_in(levels.back());
+      levels.back().first = node.end;
       visit(node, levels.size() - 1);
       if (!node.name && node.parts < depth_) {
         levels.push_back(node);
-        next.push_back(node.first);
       }
     }
   }
 
  private:
-  [[nodiscard]] Node node_at(std::size_t first, const Node& level) const {
+  [[nodiscard]] Node first_in(const Node& level) const {
+    const std::size_t first = level.first;
     const std::string_view name = names_[first];
     Node node = {.first = first, .above = level.path, .path = end_of_part(name, level.path), .parts = level.parts + 1};
     const auto separated = [&](std::size_t path) {
@@ -117,29 +115,20 @@ class TreeWalk {
   std::size_t depth_;
 };
 
-/// The lines that join a tree's nodes, for people.
-class Branches {
- public:
-  explicit Branches(bool ascii) : ascii_(ascii) {}
-
-  /// The text before a node's name.
-  std::string before(std::size_t depth, bool last) {
-    lasts_.resize(depth);
-    std::string text;
-    for (std::size_t i = 1; i < depth; ++i) {
-      text += lasts_[i] ? "   " : ascii_ ? "|  " : "│  ";
-    }
-    if (depth > 0) {
-      text += last ? (ascii_ ? "`- " : "└─ ") : (ascii_ ? "|- " : "├─ ");
-    }
-    lasts_.push_back(last);
-    return text;
+/// Returns the lines that join a tree's nodes, before the next node's name, for people. `lasts`: by depth, whether the
+/// nodes above it, and then itself, are the last ones in their levels.
+std::string branches(std::vector<bool>& lasts, std::size_t depth, bool last, bool ascii) {
+  lasts.resize(depth);
+  std::string text;
+  for (std::size_t i = 1; i < depth; ++i) {
+    text += lasts[i] ? "   " : ascii ? "|  " : "│  ";
   }
-
- private:
-  bool ascii_;
-  std::vector<bool> lasts_;  // by depth, of the nodes above the next one
-};
+  if (depth > 0) {
+    text += last ? (ascii ? "`- " : "└─ ") : (ascii ? "|- " : "├─ ");
+  }
+  lasts.push_back(last);
+  return text;
+}
 
 /// What some tensors hold together.
 struct Held {
@@ -194,7 +183,7 @@ void print_tree(std::vector<TensorFacts>& facts, const LsOptions& options, RowWr
     before.push_back(before.back());
     before.back().add(tensor);
   }
-  Branches branches(options.output.terminal.ascii);
+  std::vector<bool> lasts;
   TreeWalk(names, options.tree_depth).each([&](const TreeWalk::Node& node, std::size_t depth) {
     const Held held = before[node.end].without(before[node.first]);
     const std::string_view path = names[node.first].substr(0, node.path);
@@ -202,8 +191,9 @@ void print_tree(std::vector<TensorFacts>& facts, const LsOptions& options, RowWr
       rows.row({path, held.tensors, held.parameters_cell(), held.bytes});
       return;
     }
-    const std::string text = branches.before(depth, node.last) + std::string(path.substr(node.above));
-    rows.row({node.name ? Cell("") : Cell(held.tensors), held.parameters_cell(), held.bytes, text});
+    const std::string text = branches(lasts, depth, node.last, options.output.terminal.ascii);
+    rows.row({node.name ? Cell("") : Cell(held.tensors), held.parameters_cell(), held.bytes,
+              text + std::string(path.substr(node.above))});
   });
 }
 

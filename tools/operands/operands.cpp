@@ -2,6 +2,7 @@
 #include "operands/operands.hpp"
 
 #include "cli/exit_status.hpp"
+#include "cli/mapped.hpp"
 #include "cli/option_hints.hpp"
 #include "cli/output_file.hpp"
 #include "cli/text.hpp"
@@ -90,8 +91,11 @@ std::string meant_instead(const std::string& path, std::string_view hint) {
   if (is_remote_path(path)) {
     return {};
   }
-  std::string nearest = did_you_mean(nearest_folders(path));
   error_code unknown;
+  if (fs::exists(path, unknown)) {
+    return {};  // it has come meanwhile
+  }
+  std::string nearest = did_you_mean(nearest_folders(path));
   if (!nearest.empty() || fs::exists(fs::path(path).parent_path(), unknown)) {
     return nearest;  // in an existing folder, it must have been meant as a path
   }
@@ -256,13 +260,10 @@ bool wait_for_input(const std::stop_token& stop) {
 }
 
 OperandSource::OperandSource(std::span<const std::string> operands, bool null_separated)
-    : given_(operands), separator_(null_separated ? '\0' : '\n'), ended_(operands.empty() || operands.back() != "-") {
-  for (std::size_t i = 0; i + 1 < operands.size(); ++i) {
-    refuse_if(operands[i] == "-", "'-' must be the last operand");
-  }
-  if (!ended_) {
-    given_ = given_.first(given_.size() - 1);
-  }
+    : given_(operands.first(operands.size() - (lists_operands(operands) ? 1 : 0))),
+      separator_(null_separated ? '\0' : '\n'),
+      ended_(!lists_operands(operands)) {
+  refuse_if(contains(given_, "-"), "'-' must be the last operand");
 }
 
 OperandSource OperandSource::of(std::span<const std::string> operands) {
@@ -345,7 +346,8 @@ void OperandSource::read_list() {
   }
 }
 
-std::vector<std::string> found_trials(const std::string& place, const ReadingOptions& reading, Diagnostics& messages) {
+std::vector<std::string> found_trials(const std::string& place, const ReadingOptions& reading, Diagnostics& messages,
+                                      bool awaited) {
   constexpr std::size_t shown = 3;
   std::vector<std::string> paths;
   try {
@@ -364,11 +366,17 @@ std::vector<std::string> found_trials(const std::string& place, const ReadingOpt
         messages.report({key.first, place, {}, std::to_string(count - shown) + " more below it: " + key.second}, {});
       }
     }
-    if (paths.empty()) {
+    if (paths.empty() && awaited) {
+      messages.note_once(place + ": has no trial yet; waiting for one");
+    } else if (paths.empty()) {
       messages.note(place + ": there is no trial at or below it");
     }
   } catch (const Error& error) {
-    fail_to_open(error, place, messages);
+    if (awaited && error.tag() == "NotFound" && (is_remote_path(place) || !is_place(place))) {
+      messages.note_once(place + ": does not exist yet; waiting for it" + meant_instead(place, {}));
+    } else {
+      fail_to_open(error, place, messages);
+    }
   }
   return paths;
 }
@@ -399,12 +407,11 @@ class Visits {
     }
   }
 
-  /// Returns when all visits have been shown, or have ended early (`over_`).
-  void run() {
+  /// Returns how many visits were shown, when all were, or have ended early (`over_`).
+  std::size_t run() {
     parallel_for_each({.count = threads_, .jobs = threads_}, [this](const LoopIndex&) { work(); });
+    return shown_;
   }
-
-  [[nodiscard]] std::size_t shown() const noexcept { return shown_; }
 
  private:
   /// Call it with `mutex_` held. @throws VisitsOver.
@@ -561,9 +568,7 @@ std::size_t visit_in_turn(OperandSource& operands, const VisitPlan& plan, Diagno
   }
   const std::size_t most = operands.total().value_or(jobs);
   const auto threads = plan.one_at_a_time ? 1 : static_cast<unsigned>(std::min<std::size_t>(jobs, most));
-  Visits visits(operands, plan, messages, visit, threads, jobs);
-  visits.run();
-  return visits.shown();
+  return Visits(operands, plan, messages, visit, threads, jobs).run();
 }
 
 }  // namespace smd::tool

@@ -65,9 +65,10 @@ void fail_to_open(const Error& error, const std::string& path, Diagnostics& mess
 using OpenTrial = std::function<std::optional<Trial>(const TrialOptions& options)>;
 
 /// Returns the paths of the trials at and below a place, in byte order. Reports what could not be searched: three
-/// problems of each kind, then how many more. A note says so if there is no trial.
+/// problems of each kind, then how many more. A note says so if there is no trial. `awaited`: one may come, so that it
+/// is no error if the place does not exist.
 [[nodiscard]] std::vector<std::string> found_trials(const std::string& place, const ReadingOptions& reading,
-                                                    Diagnostics& messages);
+                                                    Diagnostics& messages, bool awaited = false);
 
 /// Opens a trial and passes it to `visit`. An exception of the library, here or in `visit`, is reported with its status
 /// and ends only this trial; problems that the trial met (damaged files) are reported after the visit. A bad pattern

@@ -13,8 +13,11 @@
 
 namespace smd::tool::reduce {
 
-std::vector<Column> group_columns(By by) {
+std::vector<Column> group_columns(By by, bool across) {
   std::vector<Column> columns;
+  if (across) {
+    columns.push_back({.name = "trials", .align = Align::right, .for_trial = true});
+  }
   if (by.tensor) {
     columns.push_back({"tensor"});
   }
@@ -32,7 +35,10 @@ std::vector<Column> group_columns(By by) {
   return columns;
 }
 
-void add_group_cells(std::vector<Cell>& cells, const RowFacts& row, By by) {
+void add_group_cells(std::vector<Cell>& cells, const RowFacts& row, By by, bool across) {
+  if (across) {
+    cells.emplace_back(row.trials);
+  }
   if (by.tensor) {
     cells.emplace_back(row.tensor);
   }

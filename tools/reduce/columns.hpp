@@ -9,10 +9,10 @@
 
 namespace smd::tool::reduce {
 
-/// The columns that identify a row.
-[[nodiscard]] std::vector<Column> group_columns(By by);
+/// The columns that identify a row. `across`: how many trials it pools is the first.
+[[nodiscard]] std::vector<Column> group_columns(By by, bool across = false);
 /// Adds the cells of these columns. They borrow from `row`.
-void add_group_cells(std::vector<Cell>& cells, const RowFacts& row, By by);
+void add_group_cells(std::vector<Cell>& cells, const RowFacts& row, By by, bool across = false);
 
 /// Whether some option gives rows a column of that name that is not a reduction.
 [[nodiscard]] bool is_row_column(std::string_view name) noexcept;

@@ -6,6 +6,7 @@
 #include "columns.hpp"
 #include "hist.hpp"
 #include "operands/operands.hpp"
+#include "partial.hpp"
 #include "result_view.hpp"
 
 #include <algorithm>
@@ -35,11 +36,8 @@ class Run {
       return;
     }
     start();
-    if (!full()) {
-      const VisitPlan plan = {
-          .doing = "reducing trials", .jobs = options_.reading.jobs, .one_at_a_time = !takes_turns()};
-      visit_in_turn(operands, plan, messages_, [this](const Visit& visit) { return reduce_one(visit); });
-    }
+    const VisitPlan plan = {.doing = "reducing trials", .jobs = options_.reading.jobs, .one_at_a_time = !takes_turns()};
+    visit_in_turn(operands, plan, messages_, [this](const Visit& visit) { return reduce_one(visit); });
     finish();
   }
 
@@ -106,8 +104,6 @@ class Run {
   [[nodiscard]] bool takes_turns() const {
     return view_ && options_.view == ReduceViewKind::rows && !options_.svg() && !options_.smooth;
   }
-  /// Whether nothing further will be shown.
-  [[nodiscard]] bool full() const { return view_ && view_->room() == 0; }
 
   Show reduce_one(const Visit& visit) {
     std::shared_ptr<ResultView> own;  // null: the view for all shows rows as they come
@@ -116,17 +112,19 @@ class Run {
     }
     TrialOptions opening = options_.reading.trial_options(range_to_open(options_));
     opening.jobs = visit.jobs != 0 ? visit.jobs : opening.jobs;
+    std::string without_rows;
     const auto reduce_it = [&](Trial& trial) {
       Session session = open_session(trial, visit.operand, options_, messages_);
       session.jobs = opening.jobs;
-      process(std::array<const Session*, 1>{&session}, own ? own.get() : view_.get());
+      without_rows = process(std::array<const Session*, 1>{&session}, own ? own.get() : view_.get());
     };
     with_trial(visit.operand, opening, messages_, reduce_it, hint_for(visit.operand, options_.operands));
-    return [this, own] {
+    return [this, own, without_rows] {
       if (own) {
         own->show();
       }
-      return !full();
+      without_rows_ += without_rows;
+      return true;
     };
   }
 
@@ -150,10 +148,10 @@ class Run {
     start();
     const std::vector<const Session*> sessions = mapped(opened, [](const Session& session) { return &session; });
     const std::size_t together = options_.across ? sessions.size() : 1;
-    for (std::size_t i = 0; i < sessions.size() && !full(); i += together) {
+    for (std::size_t i = 0; i < sessions.size(); i += together) {
       const AboutTrial about(options_.across ? std::string_view() : std::string_view(sessions[i]->name));
       try {
-        process(Sessions(sessions).subspan(i, together), view_.get());
+        without_rows_ += process(Sessions(sessions).subspan(i, together), view_.get());
       } catch (const Error& error) {
         messages_.fail(error, sessions[i]->name);
       }
@@ -192,7 +190,9 @@ class Run {
     return values ? ReduceOutcome::no_row : ReduceOutcome::nothing;
   }
 
-  void process(Sessions sessions, ResultView* view) {
+  /// Returns, for a shard, the line of a trial that was read and of which no row was shown; else nothing.
+  std::string process(Sessions sessions, ResultView* view) {
+    const std::size_t rows_before = view != nullptr ? view->rows() : 0;
     const ReduceOutcome outcome = show(sessions, view);
     if (outcome == ReduceOutcome::no_row) {
       messages_.raise(ExitStatus::no);
@@ -203,6 +203,10 @@ class Run {
         say_nothing_found(session->name, session->forms(), options_, &session->trial, messages_);
       }
     }
+    const bool read = options_.shard && !sessions.front()->selection.steps.steps.empty() &&
+                      (messages_.status() == ExitStatus::yes || messages_.status() == ExitStatus::no);
+    const bool without_rows = read && (view == nullptr || view->rows() == rows_before);
+    return without_rows && options_.output.format == "jsonl" ? no_rows_line(*sessions.front()) : std::string();
   }
 
   void finish() {
@@ -211,6 +215,7 @@ class Run {
     } else if (view_) {
       view_->finish();
     }
+    context_.out.write(without_rows_);
   }
 
   const ReduceCommandOptions& options_;
@@ -222,6 +227,7 @@ class Run {
   std::unique_ptr<ResultView> view_;
   AxisRange bounds_;
   std::optional<HistView> hist_;
+  std::string without_rows_;  // lines of a shard
 };
 
 }  // namespace

@@ -48,13 +48,6 @@ const SavedReduction* buckets_of(const TensorEntry& entry, const ReduceCommandOp
   return options.slice ? nullptr : saved_buckets(entry);
 }
 
-std::uint64_t count_values(const Session& session) {
-  std::uint64_t count = 0;
-  session.for_each_entry(
-      [&](const TensorEntry& entry) { count += entry.value || buckets_of(entry, session.options) != nullptr ? 1 : 0; });
-  return count;
-}
-
 constexpr std::size_t most_counts = std::size_t{1} << 18;       // of a piece, which holds them until they are shown
 constexpr std::size_t most_counts_held = std::size_t{1} << 24;  // of all rows that are counted together
 
@@ -190,14 +183,19 @@ class HistPiece {
 /// Calls `take` for each piece of a trial, in their order.
 template <class Take>
 void read_hist(const Session& session, const Histogram* empty, std::string_view doing, Take&& take) {
-  Progress progress(doing, [&] { return count_values(session); });
+  Progress progress(doing, [&] {
+    std::uint64_t values = 0;
+    session.for_each_entry([&](const TensorEntry& entry) {
+      values += entry.value || buckets_of(entry, session.options) != nullptr ? 1 : 0;
+    });
+    return values;
+  });
   const std::size_t most_rows = std::max<std::size_t>(most_counts / session.options.bins.count, 1);
   read_pieces(
       session, pieces_of(session, 1, most_rows, false), [&] { return std::make_unique<HistPiece>(session, empty); },
       [&](HistPiece& piece) {
         progress.advance(piece.size());
         take(piece);
-        return true;
       });
 }
 
@@ -280,18 +278,15 @@ void HistView::print(const Counted& row, const std::string& trial) {
   if (output_.bars()) {
     const bool ascii = options_.output.terminal.ascii;
     std::vector<std::string> parts;
-    if (several_trials_) {
-      parts.push_back(printable(trial, ascii));
-    }
-    if (by.tensor) {
-      parts.push_back(printable(facts.tensor, ascii));
-    }
-    if (by.step) {
-      parts.push_back("step " + std::to_string(facts.step.value));
-    }
-    if (by.worker) {
-      parts.push_back(printable(facts.worker, ascii));
-    }
+    const auto add = [&](bool differs, std::string_view part) {
+      if (differs) {
+        parts.push_back(printable(part, ascii));
+      }
+    };
+    add(several_trials_, trial);
+    add(by.tensor, facts.tensor);
+    add(by.step, "step " + std::to_string(facts.step.value));
+    add(by.worker, facts.worker);
     title = parts.empty() ? "all" : fmt::format("{}", fmt::join(parts, "  "));
   }
   std::vector<Cell> cells;

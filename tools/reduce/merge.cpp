@@ -60,10 +60,9 @@ struct TrialParts {
   std::uint64_t count = 0;  ///< Of the whole.
   ShardedSteps steps = {};
   std::set<std::uint64_t> parts = {};
-  std::set<std::size_t> files = {};
 
   /// Takes note of a row. @throws InvalidValue if it does not belong with the rows before it.
-  void add(const Partial& row, std::size_t file) {
+  void add(const Partial& row) {
     if (parts.empty()) {
       count = row.shard.count;
       steps = row.steps;
@@ -74,21 +73,17 @@ struct TrialParts {
                          ": while a job runs, choose steps with -s that are there");
     }
     parts.insert(row.shard.index);
-    files.insert(file);
   }
 
-  /// The parts that have steps but no row in any of `all_files`. Empty if as many files had no row as there are parts
-  /// without one: a part has no row either if nothing was selected at its steps.
-  [[nodiscard]] std::vector<std::uint64_t> missing(std::size_t all_files) const {
+  /// The parts that have steps, but no row and no line that says so.
+  [[nodiscard]] std::vector<std::uint64_t> missing() const {
     std::vector<std::uint64_t> result;
-    const std::uint64_t with_steps = std::min(count, steps.count);
-    for (std::uint64_t part = 1; part <= with_steps; ++part) {
+    for (std::uint64_t part = 1; part <= std::min(count, steps.count); ++part) {
       if (!parts.contains(part)) {
         result.push_back(part);
       }
     }
-    const std::uint64_t without_steps = count - with_steps;
-    return result.size() + without_steps <= all_files - files.size() ? std::vector<std::uint64_t>() : result;
+    return result;
   }
 };
 
@@ -138,7 +133,6 @@ class Merger {
     if (!file) {
       return;
     }
-    ++files_;
     file->for_each(messages_, [&](const std::string& line) {
       const auto wrong = [&](std::string_view why) {
         return UsageError(fmt::format("{}: line {}: {}", path, file->number(), why));
@@ -158,6 +152,7 @@ class Merger {
       wanted_ = wanted_reductions(options_.reductions, options_.abs, {});
     }
     tell_missing();
+    bool any = false;
     const ResultContext context{
         out, options_, messages_, wanted_, layout_ ? layout_->by : options_.by, trials_.size() > 1};
     const std::unique_ptr<ResultView> view = make_result_view(context);
@@ -174,39 +169,59 @@ class Merger {
       row.step = GlobalStep(step);
       row.mode = parse_mode(rows.front().mode).value_or(Mode::global);
       row.mode_step = ModeStep(rows.front().mode_step);
+      const bool damaged = note_damage(rows, tensor);
       const ShardRow whole = rows.size() == 1 ? std::move(rows.front()) : pooled(rows, tensor);
+      if (damaged && layout_->by == By() && whole.source.empty()) {
+        continue;  // of one value: the whole would not have this row either
+      }
       row.source = whole.source;
       row.statistics = whole.statistics;
       view->row(row);
+      any = true;
     }
     view->finish();
-    tell_lost();
-    return !rows_.empty();
+    tell(lost_, ", though shards have it: to pool a statistic, all that is pooled must have it, or its values");
+    tell(damaged_, ": when its shard was made, not all of it could be read");
+    if (rows_.empty() && messages_.status() == ExitStatus::yes) {
+      messages_.nothing("TensorUnavailableForStep", "nothing to pool: the shards have no row");
+    }
+    return any;
   }
 
  private:
   using Key = std::tuple<std::size_t, std::int64_t, std::string, std::string>;
 
+  /// Statistics that results have not, and their tensors, if rows are of tensors.
+  struct Lacking {
+    std::set<std::string> statistics;
+    std::set<std::string> tensors;
+
+    void add(const std::string& statistic, const std::string& tensor) {
+      statistics.insert(statistic);
+      if (!tensor.empty()) {
+        tensors.insert(tensor);
+      }
+    }
+  };
+
   void add(const std::string& line) {
     text::JsonDocument<Json> document;
     invalid_if(text::parse_json(line, document).has_value(), "not a JSON object of a shard");
     const Json& object = *document;
-    const ShardLayout layout = ShardLayout::of(object);
+    const bool says_no_rows = object.size() == 2 && object.contains("trial") && object.contains("partial");
+    const ShardLayout layout = says_no_rows ? ShardLayout() : ShardLayout::of(object);
     const std::optional<Partial> partial = parse_partial(object.at("partial").get<std::string>());
     invalid_if(!partial, "`partial` is not what --shard writes");
+    const std::size_t at = note_part(object.at("trial").get<std::string>(), *partial);
+    if (says_no_rows) {
+      return;
+    }
     if (!layout_) {
       begin(layout, partial->how.size());
     } else if (layout != *layout_) {
       throw InvalidValue("made with another -r or --by than the first");
     }
     invalid_if(partial->how.size() != wanted_.size(), "`partial` has other statistics than there are");
-    const auto trial = object.at("trial").get<std::string>();
-    const auto known = std::ranges::find_if(trials_, [&](const TrialParts& one) { return one.name == trial; });
-    const auto at = static_cast<std::size_t>(known - trials_.begin());
-    if (known == trials_.end()) {
-      trials_.push_back({trial});
-    }
-    trials_[at].add(*partial, files_);
     ShardRow row;
     Key key{at, 0, {}, {}};
     if (layout.by.step) {
@@ -245,10 +260,43 @@ class Merger {
     rows.insert(place, std::move(row));
   }
 
+  /// Returns the place of a trial, of which a line of this part was read.
+  std::size_t note_part(const std::string& trial, const Partial& part) {
+    const auto known = std::ranges::find_if(trials_, [&](const TrialParts& one) { return one.name == trial; });
+    const auto at = static_cast<std::size_t>(known - trials_.begin());
+    if (known == trials_.end()) {
+      trials_.push_back({trial});
+    }
+    trials_[at].add(part);
+    return at;
+  }
+
+  /// Takes note of what shards could not read. Returns whether there is anything.
+  bool note_damage(const std::vector<ShardRow>& rows, const std::string& tensor) {
+    bool any = false;
+    for (const ShardRow& row : rows) {
+      for (std::size_t i = 0; i < wanted_.size(); ++i) {
+        if (row.partial.how[i] == 'x') {
+          damaged_.add(wanted_[i].name, tensor);
+          any = true;
+        }
+      }
+    }
+    return any;
+  }
+
+  void tell(const Lacking& lacking, std::string_view why) {
+    if (!lacking.statistics.empty()) {
+      say_unavailable(fmt::format("no {} of {}{}", fmt::join(lacking.statistics, ", "),
+                                  lacking.tensors.empty() ? "what is pooled" : quoted_list(lacking.tensors, 3), why),
+                      options_.strict, messages_);
+    }
+  }
+
   // Elements of missing parts are in no statistic.
   void tell_missing() {
     for (const TrialParts& trial : trials_) {
-      const std::vector<std::uint64_t> missing = trial.missing(files_);
+      const std::vector<std::uint64_t> missing = trial.missing();
       if (missing.empty()) {
         continue;
       }
@@ -258,17 +306,6 @@ class Merger {
         messages_.raise(ExitStatus::no);
       }
     }
-  }
-
-  // Reports statistics that some shards have, but that even the whole trial would not have had.
-  void tell_lost() {
-    if (lost_.empty()) {
-      return;
-    }
-    const std::string text = fmt::format(
-        "no {} of {}, though shards have it: to pool a statistic, all that is pooled must have it, or its values",
-        fmt::join(lost_, ", "), lost_of_.empty() ? "what is pooled" : quoted_list(lost_of_, 3));
-    say_unavailable(text, options_.strict, messages_);
   }
 
   // Whether a number written as floating point is an integer that only the partial holds in full.
@@ -330,11 +367,9 @@ class Merger {
       } else if (wanted_[i].reduction && all("cb")) {
         computed.push_back(*wanted_[i].reduction);
         positions.push_back(i);
-      } else if (std::ranges::any_of(rows, [i](const ShardRow& row) { return !row.statistics[i].missing(); })) {
-        lost_.insert(wanted_[i].name);
-        if (!tensor.empty()) {
-          lost_of_.insert(tensor);
-        }
+      } else if (all("csb-") &&
+                 std::ranges::any_of(rows, [i](const ShardRow& row) { return !row.statistics[i].missing(); })) {
+        lost_.add(wanted_[i].name, tensor);
       }
     }
     if (computed.empty()) {
@@ -360,10 +395,9 @@ class Merger {
   std::optional<ReduceOptions> first_options_;
   std::vector<Wanted> wanted_;
   std::vector<TrialParts> trials_;
-  std::size_t files_ = 0;
   std::map<Key, std::vector<ShardRow>> rows_;
-  std::set<std::string> lost_;     // statistics that shards have, but their pool has not,
-  std::set<std::string> lost_of_;  // and the tensors, if rows are of tensors
+  Lacking lost_;     // though shards have them: even the whole trial would not have had them
+  Lacking damaged_;  // because shards could not read something
 };
 
 }  // namespace

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partial.hpp"
 
+#include "text/json.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -90,7 +94,7 @@ std::optional<Partial> parse_partial(std::string_view text) {
   skip_spaces(text);
   partial.how = word(text);
   const std::string_view nan = word(text);
-  if (partial.how.find_first_not_of("csb-") != std::string::npos || (nan != "omit" && nan != "propagate")) {
+  if (partial.how.find_first_not_of("csbx-") != std::string::npos || (nan != "omit" && nan != "propagate")) {
     return std::nullopt;
   }
   partial.options.omit_nan = nan == "omit";
@@ -105,6 +109,12 @@ std::optional<Partial> parse_partial(std::string_view text) {
   data.integers = kind == "integers";
   for_each(numbers_of(data), take);
   return good && text.empty() ? std::optional(std::move(partial)) : std::nullopt;
+}
+
+std::string no_rows_line(const Session& session) {
+  const Partial partial = {
+      .shard = *session.options.shard, .steps = session.sharded, .how = "-", .options = {}, .data = {}};
+  return fmt::format("{{\"trial\":{},\"partial\":\"{}\"}}\n", text::json_string(session.name), to_text(partial));
 }
 
 }  // namespace smd::tool::reduce

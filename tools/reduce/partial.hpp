@@ -13,8 +13,8 @@
 namespace smd::tool::reduce {
 
 /// What a shard's row holds beside its statistics, so that rows can be pooled: which part of which steps it is, where
-/// each statistic came from (`c` computed, `s` saved, `b` saved but can be computed too, `-` missing), the options of
-/// those computed, and what is known of their elements.
+/// each statistic came from (`c` computed, `s` saved, `b` saved but can be computed too, `-` missing, `x` missing
+/// because something could not be read), the options of those computed, and what is known of their elements.
 struct Partial {
   Shard shard;
   ShardedSteps steps;
@@ -27,5 +27,8 @@ struct Partial {
 [[nodiscard]] std::string to_text(const Partial& partial);
 /// Nullopt if the text is not of that form.
 [[nodiscard]] std::optional<Partial> parse_partial(std::string_view text);
+
+/// The line of a shard of a trial of which it has no row: without such a line, --merge takes the part for missing.
+[[nodiscard]] std::string no_rows_line(const Session& session);
 
 }  // namespace smd::tool::reduce

@@ -31,9 +31,9 @@ class ResultView {
  public:
   virtual ~ResultView() = default;
   virtual void set_trial(std::string_view name) = 0;
-  /// The most rows that will still be shown, if --limit bounds them; nullopt: all.
-  [[nodiscard]] virtual std::optional<std::size_t> room() const { return std::nullopt; }
   virtual void row(const ResultRow& row) = 0;
+  /// How many rows were shown, if that matters: in a shard.
+  [[nodiscard]] virtual std::size_t rows() const { return 0; }
   /// A view that makes text of rows of the trial set last, which this one prints unchanged; null if this view needs the
   /// rows themselves. Used in any thread, but in one at a time.
   [[nodiscard]] virtual std::unique_ptr<ResultView> text_view() const { return nullptr; }

@@ -4,6 +4,7 @@
 #include "partial.hpp"
 #include "result_view.hpp"
 #include "row_plans.hpp"
+#include "rows/elements.hpp"
 #include "select/slice.hpp"
 #include "unavailable.hpp"
 
@@ -38,7 +39,7 @@ class RecordResult {
     saved = Statistic();
     if (plan == nullptr) {
       if (dtype != Dtype::string && value.size() == 1) {
-        saved = Statistic::of(TensorView(dtype, value.shape(), value.view(0, 1)));
+        saved = Statistic(Elements(TensorView(dtype, value.shape(), value.view(0, 1))).cell(0));
       }
       return;
     }
@@ -176,6 +177,7 @@ class RowMaker {
     for (const auto& [key, from] : piece.places_) {
       const std::uint32_t to = place_of_row(key, piece.rows_[from]);
       rows_[to].lost = rows_[to].lost || piece.rows_[from].lost;
+      rows_[to].damaged = rows_[to].damaged || piece.rows_[from].damaged;
       for (std::size_t i = 0; i < wanted_.size(); ++i) {
         if (Statistic& statistic = piece.statistics_of(from)[i]; !statistic.missing()) {
           statistics_of(to)[i] = std::move(statistic);
@@ -205,21 +207,19 @@ class RowMaker {
     }
   }
 
-  /// Passes the rows to the view. Returns whether there are any.
+  /// Passes the rows to the view. Returns whether any of them is not wholly damaged.
   bool show(ResultView& view) {
     if (text_view_) {
       view.append(text_, text_rows_);
-      return text_rows_ != 0;
+      return any_;
     }
     for (const auto& [row, pooled] : pools_) {
       finish_pool(row, pooled);
     }
     ResultRow row;
-    bool any = false;
     const auto show_row = [&](std::size_t i) {
       if (fill(i, row)) {
         view.row(row);
-        any = true;
       }
     };
     for (std::size_t i = 0; i < rows_.size() && single_; ++i) {
@@ -228,7 +228,7 @@ class RowMaker {
     for (const auto& [key, i] : places_) {
       show_row(i);
     }
-    return any;
+    return any_;
   }
 
   [[nodiscard]] std::size_t entries() const noexcept { return entries_; }
@@ -259,8 +259,9 @@ class RowMaker {
   };
   struct Row : RowFacts {
     const RowPlan* plan = nullptr;
-    bool pools = false;  ///< Several entries.
-    bool lost = false;   ///< Some elements could not be read.
+    bool pools = false;    ///< Several entries.
+    bool lost = false;     ///< Some elements could not be read,
+    bool damaged = false;  ///< and not only because they are strings.
   };
   /// What a record is for.
   struct Target {
@@ -282,6 +283,7 @@ class RowMaker {
     places_.clear();
     pools_.clear();
     entries_ = 0;
+    any_ = false;
     records_.clear();
     targets_.clear();
     names_.clear();
@@ -368,7 +370,7 @@ class RowMaker {
       Statistic& statistic = statistics_of(target.row)[target.statistic];
       statistic = result_.saved;
       if (options_.pooled_later() && is_floating(result_.dtype)) {
-        statistic.set(statistic.number());
+        statistic = Statistic(statistic.number());
       }
       return;
     }
@@ -445,6 +447,7 @@ class RowMaker {
   void fail(const Target& target, Said said = {}) {
     if (said) {
       said_.push_back(std::move(said));
+      row_of(target).damaged = true;
     }
     if (options_.by.row) {
       lost_.insert(tensors_[target.row].key());
@@ -480,7 +483,8 @@ class RowMaker {
     }
   }
 
-  /// False if everything in the row is damaged.
+  /// False if the row is not shown: everything in it is damaged, and it is of one value or of strings. A row that pools
+  /// several, here or with other shards, is shown without statistics.
   bool fill(std::size_t index, ResultRow& row) {
     const Row& from = rows_[index];
     const std::span<Statistic> statistics = statistics_of(index);
@@ -497,7 +501,10 @@ class RowMaker {
       saved = saved || (there && is_saved(from.plan->how[i]));
       computed = computed || (there && from.plan->how[i] == How::computed);
     }
-    if (damaged && !saved && !computed) {
+    const bool nothing_left = damaged && !saved && !computed;
+    any_ = any_ || !nothing_left;
+    if (nothing_left && !((options_.pools() || options_.shard) &&
+                          (lost || from.damaged || pools_.contains(static_cast<std::uint32_t>(index))))) {
       return false;
     }
     static_cast<RowFacts&>(row) = static_cast<const RowFacts&>(from);
@@ -507,20 +514,23 @@ class RowMaker {
     row.source = saved && computed ? "mixed" : saved ? "saved" : computed ? "computed" : "";
     row.statistics = statistics;
     if (options_.shard) {
-      tell_part(row, *from.plan, partials_[index], computed);
+      tell_part(row, index, computed);
     }
     return true;
   }
 
-  /// Adds what merging must know to a shard's row. `elements`: those that statistics were computed from; nullopt for
-  /// complex numbers, or if some could not be read.
-  void tell_part(ResultRow& row, const RowPlan& plan, const std::optional<PartialReduction>& elements,
-                 bool computed) const {
+  /// Adds what merging must know to a shard's row.
+  void tell_part(ResultRow& row, std::size_t index, bool computed) const {
+    const RowPlan& plan = *rows_[index].plan;
+    // Those that statistics were computed from; nullopt for complex numbers, or if some could not be read.
+    const std::optional<PartialReduction>& elements = partials_[index];
     Partial partial = {
         .shard = *options_.shard, .steps = session_.sharded, .how = {}, .options = options_.reduce, .data = elements};
     for (std::size_t i = 0; i < row.statistics.size(); ++i) {
       const bool missing = row.statistics[i].missing();
-      if (plan.how[i] == How::computed) {
+      if (failed_.contains({index, i})) {
+        partial.how += 'x';
+      } else if (plan.how[i] == How::computed) {
         // A statistic of no elements may be missing here, but not of these and those of other shards.
         partial.how += missing && !elements ? '-' : 'c';
       } else {
@@ -552,6 +562,7 @@ class RowMaker {
   std::map<PoolKey, std::uint32_t> places_;                // of rows that pool
   std::map<std::uint32_t, Pooled> pools_;                  // by row
   std::size_t entries_ = 0;
+  bool any_ = false;  // some row is not wholly damaged
   std::vector<WantedValue> records_;
   std::vector<Target> targets_;  // of records_
   std::deque<std::string> names_;
@@ -567,9 +578,8 @@ ReduceOutcome reduce_trials(std::span<const Session* const> sessions, const std:
                             ResultView& view, Diagnostics& messages) {
   const ReduceCommandOptions& options = sessions.front()->options;
   // Rows that pool entries of several pieces are shown after the last one.
-  const bool across =
-      options.pools() && (options.across || !options.by.step ||
-                          (sessions.front()->selection.steps.steps.size() < many_steps && !view.room()));
+  const bool across = options.pools() && (options.across || !options.by.step ||
+                                          sessions.front()->selection.steps.steps.size() < many_steps);
   RowPlans plans(options, wanted);
   for (const Session* const session : sessions.first(across ? sessions.size() : 0)) {
     plans.next_trial();
@@ -597,7 +607,7 @@ ReduceOutcome reduce_trials(std::span<const Session* const> sessions, const std:
                                                        : ReduceOutcome::nothing);
   };
   const bool whole_steps = options.pools() && !across;
-  const std::optional<std::size_t> room = options.by.row ? 1 : view.room();  // a tensor may have very many rows
+  const auto room = options.by.row ? std::optional<std::size_t>(1) : std::nullopt;  // a tensor may have very many rows
   for (const Session* const session : sessions) {
     const AboutTrial about(session->name);
     read_pieces(
@@ -610,7 +620,6 @@ ReduceOutcome reduce_trials(std::span<const Session* const> sessions, const std:
           } else {
             show(maker);
           }
-          return view.room() != 0;
         });
   }
   if (whole) {

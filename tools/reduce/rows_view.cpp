@@ -14,10 +14,7 @@ bool asks_for_count(const ResultContext& context) {
 }
 
 std::vector<Column> columns_of(const ResultContext& context) {
-  std::vector<Column> columns = group_columns(context.by);
-  if (context.options.across) {
-    columns.insert(columns.begin(), Column{.name = "trials", .align = Align::right, .for_trial = true});
-  }
+  std::vector<Column> columns = group_columns(context.by, context.options.across);
   columns.push_back({"source"});
   for (const Wanted& wanted : context.wanted) {
     Column& column = columns.emplace_back(Column{wanted.name, Align::right});
@@ -86,10 +83,7 @@ class RowsView : public ResultView {
 
   void row(const ResultRow& row) override {
     cells_.clear();
-    if (context_.options.across) {
-      cells_.emplace_back(row.trials);
-    }
-    add_group_cells(cells_, row, context_.by);
+    add_group_cells(cells_, row, context_.by, context_.options.across);
     cells_.push_back(or_missing(row.source));
     for (const Statistic& statistic : row.statistics) {
       cells_.push_back(statistic.cell());
@@ -108,7 +102,7 @@ class RowsView : public ResultView {
     rows_.row(cells_);
   }
 
-  [[nodiscard]] std::optional<std::size_t> room() const override { return rows_.room(); }
+  [[nodiscard]] std::size_t rows() const override { return rows_.rows(); }
   void end_step() override { rows_.end_step(); }
   void finish() override { rows_.finish(); }
 

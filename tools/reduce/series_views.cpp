@@ -39,11 +39,6 @@ class SmoothView : public ResultView {
     view_->set_trial(name);
   }
 
-  // Rows that are not shown must come too, so other limits than the end do not matter.
-  [[nodiscard]] std::optional<std::size_t> room() const override {
-    return view_->room() == 0 ? std::optional<std::size_t>(0) : std::nullopt;
-  }
-
   void row(const ResultRow& row) override {
     std::vector<ExponentialMean>& means = series_
                                               .try_emplace({trial_, std::string(row.tensor), std::string(row.worker),
@@ -148,10 +143,7 @@ class PivotView : public ResultView {
   }
 
   void finish() override {
-    std::vector<Column> columns = group_columns(by_);
-    if (context_.options.across) {
-      columns.insert(columns.begin(), Column{.name = "trials", .align = Align::right, .for_trial = true});
-    }
+    std::vector<Column> columns = group_columns(by_, context_.options.across);
     // Two columns of one name would hide the step. JSON always has the trial's column.
     std::set<std::string> taken = {"trial", std::string(written_column.name)};
     for (const Column& column : columns) {
@@ -173,10 +165,7 @@ class PivotView : public ResultView {
       line.facts.worker = worker;
       rows.set_trial(trials_[trial - 1]);
       cells.clear();
-      if (context_.options.across) {
-        cells.emplace_back(line.facts.trials);
-      }
-      add_group_cells(cells, line.facts, by_);
+      add_group_cells(cells, line.facts, by_, context_.options.across);
       for (const std::string& name : tensors_) {
         const auto found = line.statistics.find(name);
         cells.push_back(found == line.statistics.end() ? Cell() : found->second.cell());

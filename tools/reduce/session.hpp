@@ -67,13 +67,13 @@ struct Session {
 [[nodiscard]] StepRange range_to_open(const ReduceCommandOptions& options);
 
 /// Cuts the selection into pieces that follow one another in the order of rows. Pieces do not depend on the number of
-/// threads, so that messages do not either. `statistics`: those of each row. `room`: as `ResultView::room`.
-/// `whole_steps`: a step is not divided.
+/// threads, so that messages do not either. `statistics`: those of each row. `room`: the most rows of a piece, if they
+/// are large. `whole_steps`: a step is not divided.
 [[nodiscard]] std::vector<Piece> pieces_of(const Session& session, std::size_t statistics,
                                            std::optional<std::size_t> room, bool whole_steps);
 
 /// Works on pieces in parallel: `maker.make(piece, reader)` in one of several threads, `take(maker)` in the order of
-/// the pieces. Makers, which `new_maker` returns, are used again. Ends early if `take` returns false.
+/// the pieces. Makers, which `new_maker` returns, are used again.
 template <class NewMaker, class Take>
 void read_pieces(const Session& session, std::span<const Piece> pieces, NewMaker&& new_maker, Take&& take) {
   const ReadOptions reading = {.jobs = session.jobs};
@@ -88,7 +88,10 @@ void read_pieces(const Session& session, std::span<const Piece> pieces, NewMaker
         }
         maker->make(pieces[at.index], reader);
       },
-      [&](const LoopIndex& at) { return take(*makers[at.slot]); });
+      [&](const LoopIndex& at) {
+        take(*makers[at.slot]);
+        return true;
+      });
 }
 
 /// Reports that nothing selected can be reduced as asked, and in which forms it was saved, unless something was

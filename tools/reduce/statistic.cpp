@@ -14,13 +14,6 @@
 
 namespace smd::tool::reduce {
 
-Statistic Statistic::of(const TensorView& saved) {
-  if (saved.dtype() == Dtype::string || saved.size() != 1) {
-    return {};
-  }
-  return Statistic(Elements(saved).cell(0));
-}
-
 Statistic Statistic::of(const ReducedValue& computed) {
   Statistic statistic(reduced_cell(computed));
   if (statistic.missing() && computed.kind == ReducedValue::Kind::integer) {

@@ -7,7 +7,6 @@
 #include <smd/reduction.hpp>
 #include <smd/step.hpp>
 #include <smd/tensor.hpp>
-#include <smd/tensor_view.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -25,15 +24,10 @@ class Statistic {
  public:
   Statistic() = default;
   explicit Statistic(Cell number) : number_(number) {}
-  /// Of a saved reduction: its one element, in the type in which it was saved; empty if it has no element.
-  static Statistic of(const TensorView& saved);
   static Statistic of(const ReducedValue& computed);
   /// The same for a statistic of elements of that type: min, max, median, and mean and sum of one element are in it if
   /// it holds them.
   static Statistic of(const ReducedValue& computed, const Reduction& reduction, Dtype dtype, bool one_element);
-
-  /// Replaces the number. @pre It is not an integer beyond 64 bits.
-  void set(double number) noexcept { number_ = number; }
 
   [[nodiscard]] bool missing() const noexcept { return digits_.empty() && number_.missing(); }
   /// For the row writer. Borrows from this.

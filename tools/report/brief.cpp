@@ -157,10 +157,6 @@ std::string json_array(const Items& items, Write&& write) {
   return fmt::format("[{}]", joined(items, ",", write));
 }
 
-std::string step_json(const std::optional<GlobalStep>& step) { return json(step ? Cell(step->value) : Cell()); }
-
-std::string text_json(std::string_view text) { return json(text); }
-
 /// The keys of results as smd-rule prints them, without what the page says elsewhere, or what differs each time.
 std::vector<std::size_t> result_keys() {
   std::vector<std::size_t> keys;
@@ -195,7 +191,7 @@ std::string trial_json(const TrialReport& trial) {
        {"layout", json(read ? Cell(facts.layout) : Cell())},
        {"status", json(read ? Cell(facts.status) : Cell("unreadable"))},
        {"steps", json(facts.steps)},
-       {"last_step", step_json(facts.last_step)},
+       {"last_step", json(facts.last_step)},
        {"losses",
         json_array(losses_of(trial),
                    [](const LossFacts& loss) {
@@ -211,12 +207,12 @@ std::string trial_json(const TrialReport& trial) {
                               })},
        {"first_nan",
         first ? json_object({{"tensor", json(first->tensor)}, {"step", json(first->step.value)}}) : "null"},
-       {"not_evaluated", json_array(not_evaluated(trial), text_json)},
-       {"problems", json_array(problems, text_json)},
+       {"not_evaluated", json_array(not_evaluated(trial), json)},
+       {"problems", json_array(problems, json)},
        {"superseded", json(facts.superseded)},
        {"hparams", json_object({facts.hyperparameters.begin(), facts.hyperparameters.end()})},
-       {"exit", json(facts.exit_code ? Cell(*facts.exit_code) : Cell())},
-       {"alerts", json_array(facts.alerts, text_json)}});
+       {"exit", json(facts.exit_code)},
+       {"alerts", json_array(facts.alerts, json)}});
 }
 
 }  // namespace

@@ -238,22 +238,9 @@ void examine_live(const ExaminationContext& context, const std::vector<std::stri
     const auto show = [&](const FollowTick& what) {
       const std::lock_guard lock(trials.mutex());
       Evaluator& evaluator = examination->evaluator();
-      bool over = what.ended;
-      if (what.again) {
-        evaluator.restart();
-      }
-      if (what.last) {
-        evaluator.offer(what.last);
-      }
+      const bool over = evaluate_tick(evaluator, trial, what, options.end);
       if (over) {
-        evaluator.offer();
-        evaluator.finish();
-      } else if (options.end && what.last &&
-                 what.last->value >= options.end->value - (trial.layout().marks_steps ? 1 : 0)) {
-        evaluator.finish(false);
-        over = true;
-      } else {
-        evaluator.tick(std::chrono::duration<double>(Clock::now().time_since_epoch()).count(), what.new_data);
+        evaluator.finish(what.ended);
       }
       changed = changed || what.last || over;
       if (over || (changed && due())) {

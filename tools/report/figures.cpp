@@ -37,10 +37,7 @@ std::string short_number(const std::string& cell) {
 std::string numbers_table(const Chart& chart, std::size_t most_rows) {
   const ChartTable table = chart_table(chart);
   std::vector<std::vector<HtmlCell>> rows;
-  for (const std::vector<std::string>& row : table.rows) {
-    if (rows.size() == most_rows) {
-      break;
-    }
+  for (const std::vector<std::string>& row : std::span(table.rows).first(std::min(table.rows.size(), most_rows))) {
     std::vector<HtmlCell>& cells = rows.emplace_back();
     for (const std::string& cell : row) {
       const bool number = !cells.empty() && is_number(cell);

@@ -42,8 +42,8 @@ std::string table_html(std::string_view caption, std::span<const std::string> he
   out += "</tr></thead>\n<tbody>\n";
   for (const std::vector<HtmlCell>& row : rows) {
     out += "<tr>";
-    for (std::size_t i = 0; i < row.size();
-         ++i) {  // most cells are numbers: the others have a class, but for the first
+    // Most cells are numbers: the others have a class, but for the first.
+    for (std::size_t i = 0; i < row.size(); ++i) {
       const HtmlCell& cell = row[i];
       out += fmt::format("<td{}{}>{}</td>", i == 0 || cell.number || cell.html.empty() ? "" : " class=t",
                          cell.sort_key.empty() ? "" : fmt::format(" data-key=\"{}\"", xml(cell.sort_key)), cell.html);
@@ -70,13 +70,12 @@ std::string shell_word(std::string_view word) {
   if (!word.empty() && std::ranges::all_of(word, is_plain)) {
     return std::string(word);
   }
-  const bool control = std::ranges::any_of(word, [](char byte) {
-    return static_cast<unsigned char>(byte) < 0x20 || static_cast<unsigned char>(byte) >= 0x7F;
-  });
+  const auto is_control = [](unsigned char byte) { return byte < 0x20 || byte >= 0x7F; };
+  const bool control = std::ranges::any_of(word, is_control);
   std::string quoted = control ? "$'" : "'";
   for (const char byte : word) {
     const auto code = static_cast<unsigned char>(byte);
-    if (control && (code < 0x20 || code >= 0x7F)) {
+    if (is_control(code)) {
       quoted += fmt::format("\\x{:02x}", code);
     } else if (byte == '\'') {
       quoted += control ? "\\'" : "'\\''";

@@ -20,8 +20,7 @@ constexpr auto own_options = in_group(
                "the page; it appears once it is whole (md and json: default standard output)")
             .explained("The file that holds the page. It is required for -f html; -f md and json go to standard output "
                        "without it, or with -o -. It is written under a temporary name in the same folder and renamed "
-                       "once it is whole; "
-                       "a file that is there keeps its mode."),
+                       "once it is whole; a file that is there keeps its mode."),
         valued('f', "format", "FORMAT", ArgumentKind::choice,
                "html (default), or the page in brief: md for people, json for programs")
             .of(format_choices),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The results of the rules, the worst first.
-#include <smd/rule_registry.hpp>
 
 #include "cli/escape.hpp"
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "html.hpp"
+#include "requests/requests.hpp"
 #include "sections.hpp"
 #include "select/selection.hpp"
 
@@ -47,14 +47,11 @@ std::string place_of(const Finding& finding) {
 
 // Whether a parameter differs from its default.
 bool is_given(const RuleResult& result, const std::string& name, const std::string& value) {
-  try {
-    const RuleDescription rule = describe_rule(result.rule);
-    return std::ranges::none_of(rule.parameters, [&](const ParameterSpec& parameter) {
-      return parameter.name == name && parameter.default_text == value;
-    });
-  } catch (const ConfigurationError&) {  // an unknown rule has no parameters in effect
-    return false;
-  }
+  const auto is_default = [&](const ParameterSpec& parameter) {
+    return parameter.name == name && parameter.default_text == value;
+  };
+  const std::optional<RuleDescription> rule = rule_named(result.rule);  // an unknown one has no parameters in effect
+  return rule && std::ranges::none_of(rule->parameters, is_default);
 }
 
 std::string rule_command(const PageContext& page, const TrialReport& trial, const RuleResult& result) {

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <set>
 
 namespace smd::tool::report {
 
@@ -44,18 +44,17 @@ std::string shown_value(const std::string& json) {
 
 /// The hyperparameters whose values differ; one that a trial lacks differs.
 std::vector<std::string> differing_keys(std::span<const TrialReport> trials) {
-  std::map<std::string, std::pair<std::set<std::string>, std::size_t>> values;  // and how many trials have one
+  std::map<std::string, std::vector<HpValue>> values;
   std::size_t read = 0;
   for (const TrialReport& trial : trials) {
     read += trial.unread.empty() ? 1 : 0;
     for (const auto& [key, value] : trial.facts.hyperparameters) {
-      values[key].first.insert(shown_value(value));
-      ++values[key].second;
+      values[key].emplace_back(value);
     }
   }
   std::vector<std::string> keys;
   for (const auto& [key, found] : values) {
-    if (found.first.size() > 1 || found.second < read) {
+    if (found.size() < read || std::ranges::count(found, found.front()) < std::ssize(found)) {
       keys.push_back(key);
     }
   }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -29,20 +30,16 @@ std::string section_html(std::string_view anchor, std::string_view heading, std:
 }
 
 std::string figure_grid(const std::vector<std::string>& figures, std::size_t shown, std::string_view what) {
-  const auto grid = [&](std::size_t begin, std::size_t end) {
-    std::string out = "<div class=\"figures\">\n";
-    for (std::size_t i = begin; i < end; ++i) {
-      out += figures[i];
-    }
-    return out + "</div>\n";
+  const auto grid = [](auto begin, auto end) {
+    return "<div class=\"figures\">\n" + joined(begin, end, "", std::identity()) + "</div>\n";
   };
   if (figures.empty()) {
     return {};
   }
-  const std::size_t open = std::min(shown, figures.size());
-  std::string out = grid(0, open);
-  if (open < figures.size()) {
-    out += details_html(fmt::format("{} more {}", figures.size() - open, what), grid(open, figures.size()));
+  const auto open = figures.begin() + static_cast<std::ptrdiff_t>(std::min(shown, figures.size()));
+  std::string out = grid(figures.begin(), open);
+  if (open != figures.end()) {
+    out += details_html(fmt::format("{} more {}", figures.end() - open, what), grid(open, figures.end()));
   }
   return out;
 }

@@ -89,25 +89,22 @@ Role Survey::role_of(std::string_view tensor) {
   if (const auto known = roles_.find(tensor); known != roles_.end()) {
     return known->second;
   }
-  const auto put_all = [&](std::vector<std::string> names, Role role) {
-    for (std::string& name : names) {
+  const auto put = [&](const TensorQuery& query, Role role) {
+    for (std::string& name : base_trial().tensor_names(query)) {
       roles_.try_emplace(std::move(name), role);
     }
   };
-  const auto put = [&](const std::string& collection, Role role) {
-    put_all(base_trial().tensor_names({.collections = {collection}}), role);
-  };
   // The first of these collections that holds a tensor decides.
-  put("losses", Role::loss);
-  put("gradients", Role::gradient);
-  put("weights", Role::weight);
-  put("biases", Role::bias);
+  put({.collections = {"losses"}}, Role::loss);
+  put({.collections = {"gradients"}}, Role::gradient);
+  put({.collections = {"weights"}}, Role::weight);
+  put({.collections = {"biases"}}, Role::bias);
   for (const auto& [name, collection] : base_trial().collections()) {
     if (names_activations(name)) {
-      put(name, Role::activation);
+      put({.collections = {name}}, Role::activation);
     }
   }
-  put_all(base_trial().tensor_names(), Role::other);
+  put({}, Role::other);
   return roles_.try_emplace(std::string(tensor), Role::other).first->second;
 }
 

@@ -83,11 +83,8 @@ ChartCurve ThinCurve::chart_curve(std::string name, std::size_t columns) const {
   const std::vector<std::size_t> gaps = gaps_.gaps();
   auto gap = gaps.begin();
   for (const Kept& point : points) {
-    bool after_gap = false;
-    for (; gap != gaps.end() && *gap <= point.place; ++gap) {
-      after_gap = true;
-    }
-    if (after_gap && !curve.points.empty()) {
+    const auto before = std::exchange(gap, std::upper_bound(gap, gaps.end(), point.place));
+    if (gap != before && !curve.points.empty()) {
       curve.gaps.push_back(curve.points.size());
     }
     curve.points.push_back({static_cast<double>(point.step), point.number});

@@ -67,10 +67,7 @@ HeatMap read_map(const Trial& trial, const std::string& tensor, const std::vecto
   });
   HeatMap map;
   trial.read(wanted, [&](std::size_t i, ReadResult&& result) {
-    if (!result.value) {
-      return true;
-    }
-    std::optional<BucketCounts> counts = counts_of_buckets(result.value->view());
+    std::optional<BucketCounts> counts = result.value ? counts_of_buckets(result.value->view()) : std::nullopt;
     if (counts && !counts->counts.empty()) {
       map.columns.push_back(
           {static_cast<double>(places[i].first.value), std::move(counts->edges), std::move(counts->counts)});

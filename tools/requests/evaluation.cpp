@@ -4,6 +4,8 @@
 #include "cli/mapped.hpp"
 #include "select/select.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,14 +23,13 @@ bool offer_saved(Evaluator& evaluator) {
   try {
     evaluator.offer();
     return true;
-  } catch (const Interrupted&) {
-    return false;
+  } catch (const Interrupted&) {  // a stop was requested between two parts
   } catch (const ReadError& error) {
     if (error.problem.kind != ProblemKind::stopped) {
       throw;
     }
-    return false;
   }
+  return false;
 }
 
 }  // namespace
@@ -69,10 +70,28 @@ bool evaluate_saved(Evaluator& evaluator, const Trial& trial, std::optional<Glob
     evaluator.finish(false);
     return false;
   }
-  // If the trial goes on beyond the range, even unread, the rules must not take the end of the range for its end.
+  // If the trial goes on beyond the range, the rules must not take the end of the range for its end.
   const std::vector<GlobalStep> listed = trial.listed_steps();
   evaluator.finish(!(end && !listed.empty() && listed.back() >= *end));
   return true;
+}
+
+bool evaluate_tick(Evaluator& evaluator, const Trial& trial, const FollowTick& what, std::optional<GlobalStep> end) {
+  if (what.again) {
+    evaluator.restart();
+  }
+  if (what.last) {  // INT64_MIN: nothing is compared yet
+    evaluator.offer(what.last, what.compared.value_or(GlobalStep(INT64_MIN)));
+  }
+  if (what.ended) {
+    evaluator.offer();
+    return true;
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now().time_since_epoch();
+  evaluator.tick(seconds.count(), what.new_data);
+  // A step that can grow is over once a later one has come.
+  return evaluator.all_done() ||
+         (end && what.compared && what.compared->value >= end->value - (trial.layout().marks_steps ? 1 : 0));
 }
 
 bool finish_early(Evaluator& evaluator) {
@@ -89,9 +108,8 @@ std::optional<PlainRange> plain_range(const SelectionOptions& selection) {
   if (selection.modes.size() != 1 || selection.modes.front() != Mode::global || selection.every != 1) {
     return std::nullopt;
   }
-  PlainRange range;
   if (!selection.steps || selection.steps->all()) {
-    return range;
+    return PlainRange();
   }
   const std::vector<StepTerm>& terms = selection.steps->terms();
   const auto negative = [](const std::optional<std::int64_t>& bound) { return bound && *bound < 0; };
@@ -99,18 +117,10 @@ std::optional<PlainRange> plain_range(const SelectionOptions& selection) {
       negative(terms[0].stop)) {
     return std::nullopt;
   }
-  if (terms[0].start) {
-    range.start = GlobalStep(*terms[0].start);
-  }
-  if (terms[0].stop) {
-    range.end = GlobalStep(*terms[0].stop);
-  }
-  return range;
-}
-
-StepRange range_to_evaluate(const SelectionOptions& selection) {
-  const std::optional<PlainRange> range = plain_range(selection);
-  return range && range->end ? StepRange{.end = range->end} : StepRange();
+  const auto step = [](const std::optional<std::int64_t>& bound) {
+    return bound ? std::optional(GlobalStep(*bound)) : std::nullopt;
+  };
+  return PlainRange{step(terms[0].start), step(terms[0].stop)};
 }
 
 void choose_steps(EvaluationOptions& options, const SelectionOptions& selection, Trial& trial, Diagnostics& messages) {
@@ -136,8 +146,6 @@ void choose_steps(EvaluationOptions& options, const SelectionOptions& selection,
     return;
   }
   std::vector<GlobalStep> steps = mapped(select_steps(trial, selection, StepSpec(), messages), &SelectedStep::step);
-  // Rules may look back at steps before those chosen.
-  trial.load_range(StepRange());
   // Also steps that wait for a worker: they are not evaluated, and the result says so.
   const std::optional<GlobalStep> complete = trial.last_complete_step();
   for (const Mode mode : selection.modes) {

@@ -3,6 +3,7 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/progress.hpp"
+#include "follow/followed_trials.hpp"
 #include "requests/other_trials.hpp"
 #include "requests/requests.hpp"
 #include "select/selection.hpp"
@@ -28,6 +29,10 @@ void watch_evaluation(EvaluationOptions& options, Progress& progress, std::stop_
 /// @pre `watch_evaluation` was applied to the evaluator's options.
 bool evaluate_saved(Evaluator& evaluator, const Trial& trial, std::optional<GlobalStep> end);
 
+/// Evaluates what has come to a trial that is followed. Returns whether that was all: its job, or the range of steps
+/// with this end, is over, or no rule wants more. The caller then finishes the evaluation: whole if `what.ended`.
+bool evaluate_tick(Evaluator& evaluator, const Trial& trial, const FollowTick& what, std::optional<GlobalStep> end);
+
 /// Finishes an evaluation before the trial's end. Returns false if steps that must be evaluated again can no longer be
 /// read: the results are then those of the steps before.
 bool finish_early(Evaluator& evaluator);
@@ -39,10 +44,6 @@ struct PlainRange {
 };
 /// Nullopt if -s is no such range, if -m chooses a mode, or if --every leaves steps out.
 [[nodiscard]] std::optional<PlainRange> plain_range(const SelectionOptions& selection);
-
-/// The part of a trial that must be read to evaluate rules at the steps that -s and -m mean: up to the end of a range,
-/// else everything.
-[[nodiscard]] StepRange range_to_evaluate(const SelectionOptions& selection);
 
 /// Sets the steps and workers that -s, -m, --every and -w mean in a trial. Reports what is unavailable, with its
 /// status.

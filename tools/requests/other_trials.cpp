@@ -9,11 +9,8 @@ namespace smd::tool {
 
 namespace {
 
-/// The bucket of `s3://bucket/prefix`; empty for a local path.
+/// The bucket of `s3://bucket/prefix`. @pre The place is a remote one.
 std::string_view bucket_of(std::string_view place) {
-  if (!is_remote_path(place)) {
-    return {};
-  }
   place.remove_prefix(place.find("//") + 2);
   return place.substr(0, place.find('/'));
 }

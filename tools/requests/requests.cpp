@@ -10,7 +10,6 @@
 #include "text/system_problem.hpp"
 
 #include <smd/remote.hpp>
-#include <smd/rule_registry.hpp>
 
 #include <fcntl.h>
 #include <strings.h>
@@ -71,14 +70,10 @@ void withhold_stop(RuleRequest& request) {
 
 /// Whether -p RULE.K=V means this request.
 bool means(const std::string& rule, const RuleRequest& request) {
-  if (rule == request.configuration.name || rule == request.configuration.rule_to_invoke) {
-    return true;
-  }
-  try {
-    return describe_rule(rule).name == describe_rule(request.configuration.rule_to_invoke).name;
-  } catch (const ConfigurationError&) {
-    return false;
-  }
+  const RuleConfiguration& own = request.configuration;
+  const std::optional<RuleDescription> meant = rule_named(rule);
+  const std::optional<RuleDescription> evaluated = rule_named(own.rule_to_invoke);
+  return rule == own.name || rule == own.rule_to_invoke || (meant && evaluated && meant->name == evaluated->name);
 }
 
 bool has_parameter(const RuleDescription& description, std::string_view name) {
@@ -89,11 +84,8 @@ bool has_parameter(const RuleDescription& description, std::string_view name) {
 /// none has.
 std::string owner_of(const std::string& parameter, const std::vector<RuleRequest>& requests) {
   const auto owner = std::ranges::find_if(requests, [&](const RuleRequest& request) {
-    try {
-      return has_parameter(describe_rule(request.configuration.rule_to_invoke), parameter);
-    } catch (const ConfigurationError&) {
-      return false;
-    }
+    const std::optional<RuleDescription> rule = rule_named(request.configuration.rule_to_invoke);
+    return rule && has_parameter(*rule, parameter);
   });
   return (owner == requests.end() ? requests.front() : *owner).name();
 }
@@ -107,23 +99,19 @@ void set_parameters(std::vector<RuleRequest>& requests, const std::vector<Parame
         used = true;
       }
     }
-    if (used) {
+    if (used || requests.empty()) {
       continue;
     }
     std::vector<std::string> names;
     for (const RuleRequest& request : requests) {
       add_once(names, request.name());
     }
-    if (parameter.rule.empty() && !requests.empty()) {
-      throw UsageError("--param: " + single_quoted(parameter.name + "=" + parameter.value) +
-                       " does not say of which rule: give -p " + owner_of(parameter.name, requests) + "." +
-                       parameter.name + "=" + parameter.value);
-    }
-    if (!requests.empty()) {
-      const std::vector<std::string> nearest = detail::nearest(parameter.rule, names, 1);
-      throw UsageError("--param: " + single_quoted(parameter.rule) + " is none of the rules asked for" +
-                       (nearest.empty() ? ", which are " + quoted_list(names) : did_you_mean(nearest)));
-    }
+    const std::string given = parameter.name + "=" + parameter.value;
+    refuse_if(parameter.rule.empty(), "--param: " + single_quoted(given) + " does not say of which rule: give -p " +
+                                          owner_of(parameter.name, requests) + "." + given);
+    const std::vector<std::string> nearest = detail::nearest(parameter.rule, names, 1);
+    throw UsageError("--param: " + single_quoted(parameter.rule) + " is none of the rules asked for" +
+                     (nearest.empty() ? ", which are " + quoted_list(names) : did_you_mean(nearest)));
   }
 }
 
@@ -171,6 +159,14 @@ void check(RuleRequest& request, const std::optional<std::string>& other) {
 }
 
 }  // namespace
+
+std::optional<RuleDescription> rule_named(std::string_view name) {
+  try {
+    return describe_rule(name);
+  } catch (const ConfigurationError&) {
+    return std::nullopt;
+  }
+}
 
 std::unique_ptr<Rule> RuleRequest::make() const { return make_rule(configuration); }
 std::unique_ptr<Rule> RuleRequest::make_again() const {

@@ -7,6 +7,7 @@
 #include <smd/hook_config.hpp>
 #include <smd/rule.hpp>
 #include <smd/rule_config.hpp>
+#include <smd/rule_registry.hpp>
 
 #include <memory>
 #include <optional>
@@ -46,6 +47,9 @@ struct RuleOptions {
 inline constexpr std::string_view other_parameter = "other_trial";
 inline constexpr std::string_view stop_parameter = "stop_training_on_fire";
 inline constexpr std::string_view prefix_parameter = "training_job_name_prefix";
+
+/// The rule of this name or alias; nullopt if there is none.
+[[nodiscard]] std::optional<RuleDescription> rule_named(std::string_view name);
 
 /// A request to evaluate one rule, from -r or from a file.
 struct RuleRequest {

@@ -2,6 +2,7 @@
 #include "rows/cell.hpp"
 
 #include "cli/escape.hpp"
+#include "rows/row_order.hpp"
 #include "text/json.hpp"
 #include "text/number.hpp"
 
@@ -145,9 +146,18 @@ Cell HpValue::cell(bool for_json) const {
     return first == 't';
   }
   if (first == '"') {
-    return text::number_of(text_) && !for_json ? Cell(NumeralCell{text_}) : Cell(text_);
+    if (for_json || !text::number_of(text_)) {
+      return text_;
+    }
+    const std::optional<double> non_finite = text::quoted_non_finite_of(text_);
+    return non_finite ? Cell(*non_finite) : Cell(NumeralCell{text_});
   }
   return NumeralCell{json_};
+}
+
+bool HpValue::operator==(const HpValue& other) const {
+  const bool numbers = text::number_of(text_) && text::number_of(other.text_);
+  return text_ == other.text_ || (numbers && SortValue(cell()).compare(SortValue(other.cell()), false) == 0);
 }
 
 }  // namespace smd::tool

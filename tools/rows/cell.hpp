@@ -145,13 +145,13 @@ class HpValue {
   explicit HpValue(std::string json);
 
   [[nodiscard]] const std::string& json() const noexcept { return json_; }
-  /// Text without quotes, a number by its digits, a list as JSON. A text that is a number, as YAML reads 1e-4, is one,
-  /// but not `for_json`. Borrows from this.
+  /// Text without quotes, a number by its digits or as `nan` and `inf`, a list as JSON. A text that is a number, as
+  /// YAML reads 1e-4, is one, but not `for_json`. Borrows from this.
   [[nodiscard]] Cell cell(bool for_json = false) const;
 
-  /// A number is equal to the text of its digits, and `true` to the text true: YAML's values are texts, W&B's have
-  /// types.
-  bool operator==(const HpValue& other) const { return text_ == other.text_; }
+  /// Numbers are equal by their values, also as texts, and `true` is to the text true: YAML's values are texts, W&B's
+  /// have types.
+  [[nodiscard]] bool operator==(const HpValue& other) const;
 
  private:
   std::string json_;

@@ -131,29 +131,23 @@ std::optional<double> percentile_of(std::string_view name) {
                                                         : std::nullopt;
 }
 
-std::string words_of(std::string_view name) {
-  for (const auto& [difference, words] : difference_words) {
-    if (difference == name) {
-      return std::string(words);
-    }
-  }
-  const std::optional<Reduction> reduction = parse_reduction(name);
-  if (!reduction) {
-    return std::string(name);
-  }
-  std::string words(facts_of(reduction->kind).text);
-  if (reduction->kind == ReductionKind::percentile) {
-    words = fmt::format("percentile {} of the elements", reduction->percent);
-  }
-  return reduction->abs ? words + ", of absolute values" : words;
-}
-
 }  // namespace
 
 ChartAxis statistic_axis(std::string_view name) {
-  ChartAxis axis = {.name = words_of(name)};
+  const auto difference = std::ranges::find(difference_words, name, [](const auto& one) { return one.first; });
+  if (difference != difference_words.end()) {
+    return {.name = std::string(difference->second)};
+  }
   const std::optional<Reduction> reduction = parse_reduction(name);
-  if (reduction && facts_of(reduction->kind).share) {
+  if (!reduction) {
+    return {.name = std::string(name)};
+  }
+  const ReductionFacts& facts = facts_of(reduction->kind);
+  ChartAxis axis = {.name = reduction->kind == ReductionKind::percentile
+                                ? fmt::format("percentile {} of the elements", reduction->percent)
+                                : std::string(facts.text)};
+  axis.name += reduction->abs ? ", of absolute values" : "";
+  if (facts.share) {
     axis.least = 0;
     axis.greatest = 1;
   }

@@ -49,11 +49,12 @@ struct Escape {
 
 class DelimitedFormat : public RowFormat {
  public:
-  DelimitedFormat(FormatContext context, bool header, char separator, char end, Escape escape)
+  /// `list`: of one column, without a header.
+  DelimitedFormat(FormatContext context, char separator, Escape escape, bool list = false)
       : context_(std::move(context)),
-        header_(header),
+        header_(!list && context_.options.header),
         separator_(separator),
-        end_(end),
+        end_(list && context_.options.null_separated ? '\0' : '\n'),
         escape_(escape),
         terminal_(context_.out.is_terminal()) {}
 
@@ -153,22 +154,18 @@ class DelimitedFormat : public RowFormat {
 }  // namespace
 
 std::unique_ptr<RowFormat> make_tsv_format(FormatContext context) {
-  const bool header = context.options.header;
-  return std::make_unique<DelimitedFormat>(std::move(context), header, '\t', '\n',
+  return std::make_unique<DelimitedFormat>(std::move(context), '\t',
                                            Escape{tsv_needs_escapes, append_tsv, append_tsv_shown});
 }
 
 std::unique_ptr<RowFormat> make_csv_format(FormatContext context) {
-  const bool header = context.options.header;
-  return std::make_unique<DelimitedFormat>(std::move(context), header, ',', '\n',
+  return std::make_unique<DelimitedFormat>(std::move(context), ',',
                                            Escape{csv_needs_quotes, append_csv, append_csv_shown});
 }
 
 std::unique_ptr<RowFormat> make_list_format(FormatContext context) {
-  const char end = context.options.null_separated ? '\0' : '\n';
   const auto never = [](std::string_view) noexcept { return false; };
-  return std::make_unique<DelimitedFormat>(std::move(context), false, '\t', end,
-                                           Escape{never, append_tsv, append_printable});
+  return std::make_unique<DelimitedFormat>(std::move(context), '\t', Escape{never, append_tsv, append_printable}, true);
 }
 
 }  // namespace smd::tool

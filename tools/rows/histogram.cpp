@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <string>
 
 namespace smd::tool {
@@ -76,9 +77,7 @@ bool Histogram::add(Extent& value) {
 
 void Histogram::merge(const Histogram& other) {
   refuse_if(edges_ != other.edges_, "histograms of different bins cannot be merged");
-  for (std::size_t i = 0; i < counts_.size(); ++i) {
-    counts_[i] += other.counts_[i];
-  }
+  std::ranges::transform(counts_, other.counts_, counts_.begin(), std::plus<>());
   below_ += other.below_;
   above_ += other.above_;
   nan_ += other.nan_;

@@ -14,6 +14,23 @@
 
 namespace smd::tool {
 
+namespace {
+
+/// `[1,2.5]`.
+template <class Number>
+void write_array(OutputFile& out, const std::vector<Number>& numbers, int precision) {
+  out.put('[');
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i != 0) {
+      out.put(',');
+    }
+    out.advance(write_json_number(out.room(number_chars), numbers[i], precision, NonFinite::string));
+  }
+  out.put(']');
+}
+
+}  // namespace
+
 void note_uncounted(const std::string& what, const Histogram& counted, Diagnostics& messages) {
   const std::uint64_t outside = counted.below() + counted.above();
   std::string text;

@@ -58,7 +58,6 @@ class HistogramOutput {
   void show(const HistogramOf& of, std::vector<Cell> cells, PlaceCell written, const std::string& title,
             const std::vector<double>& edges, const std::vector<double>& counts, bool whole);
 
-  [[nodiscard]] std::optional<std::size_t> room() const { return rows_ ? rows_->room() : std::nullopt; }
   void end_step() { rows_ ? rows_->end_step() : out_.flush(); }
   void finish();
 

@@ -3,6 +3,7 @@
 
 #include "rows/picture_options.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace smd::tool {
@@ -30,12 +31,11 @@ constexpr std::array<std::string_view, 6> names = {"table", "tsv", "csv", "json"
 }  // namespace
 
 MakeRowFormat find_row_format(std::string_view name, std::size_t columns) noexcept {
-  for (const KnownFormat& format : formats) {
-    if (format.name == name) {
-      return format.list_if_one_column && columns == 1 ? make_list_format : format.make;
-    }
+  const auto format = std::ranges::find(formats, name, &KnownFormat::name);
+  if (format == formats.end()) {
+    return nullptr;
   }
-  return nullptr;
+  return format->list_if_one_column && columns == 1 ? make_list_format : format->make;
 }
 
 std::span<const std::string_view> row_format_names() noexcept { return std::span(names).first(names.size() - 1); }

@@ -135,11 +135,6 @@ int SortValue::compare(const SortValue& other, bool descending) const noexcept {
 
 namespace {
 
-template <class Type>
-inline constexpr bool is_number_type =
-    std::is_arithmetic_v<Type> || std::is_same_v<Type, Half> || std::is_same_v<Type, BFloat16> ||
-    std::is_same_v<Type, std::complex<float>> || std::is_same_v<Type, std::complex<double>>;
-
 /// Whether conditions take a cell as a number. A numeral may be any JSON.
 bool is_number(const Cell& cell) {
   return std::visit(
@@ -147,32 +142,27 @@ bool is_number(const Cell& cell) {
         if constexpr (std::is_same_v<Value, NumeralCell>) {
           return text::number_of(value.text).has_value();
         } else {
-          return is_number_type<Value>;
+          return requires(char* out) { write_number(out, value); };
         }
       },
       cell.value());
 }
 
-/// Makes of a condition's value what a number in a cell is compared with.
-struct LikeVisitor {
-  std::string_view text;
-  double threshold;
-
-  Cell operator()(std::int64_t) const { return exact<std::int64_t>(); }
-  Cell operator()(std::uint64_t) const { return exact<std::uint64_t>(); }
-  Cell operator()(NumeralCell) const { return NumeralCell{text}; }
-  template <class Other>
-  Cell operator()(const Other&) const {
-    return threshold;
-  }
-
- private:
-  template <class Integer>
-  [[nodiscard]] Cell exact() const {
-    const auto integer = text::parsed<Integer>(text);
-    return integer ? Cell(*integer) : Cell(threshold);
-  }
-};
+/// What a number in a cell is compared with: a condition's value by its text or, rounded, its threshold.
+Cell compared_with(const Cell& cell, std::string_view text, double threshold) {
+  return std::visit(
+      [&]<class Value>(const Value&) -> Cell {
+        if constexpr (std::is_same_v<Value, NumeralCell>) {
+          return NumeralCell{text};
+        } else if constexpr (std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, std::uint64_t>) {
+          const std::optional<Value> integer = text::parsed<Value>(text);
+          return integer ? Cell(*integer) : Cell(threshold);
+        } else {
+          return threshold;
+        }
+      },
+      cell.value());
+}
 
 }  // namespace
 
@@ -212,7 +202,7 @@ bool RowCondition::holds(const Cell& cell) {
       const bool both = nan && std::isnan(*number_);
       return relation == Relation::equal ? both : relation == Relation::unequal && !both;
     }
-    const Cell value = std::visit(LikeVisitor{comparison_.value, threshold_for(cell, *number_)}, cell.value());
+    const Cell value = compared_with(cell, comparison_.value, threshold_for(cell, *number_));
     return tool::holds(relation, own.compare(SortValue(value), false));
   }
   text_.clear();

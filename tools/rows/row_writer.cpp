@@ -7,6 +7,7 @@
 #include "rows/packed_row.hpp"
 #include "rows/row_format.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace smd::tool {
@@ -28,9 +29,8 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
   const bool by_default = all || options.columns.empty();
   const bool chooses_trial = contains(options.columns, trial_column);
   trial_column_ = columns_.empty() || !columns_.front().for_trial;
-  if (!trial_column_) {
-    // what rows pool is of no one trial
-  } else if (by_default ? json_ || several_trials || options.with_trial : options.with_trial && !chooses_trial) {
+  if (trial_column_ &&  // else rows pool several trials
+      (by_default ? json_ || several_trials || options.with_trial : options.with_trial && !chooses_trial)) {
     chosen_.emplace_back(std::nullopt);
   }
   if (!by_default) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -121,12 +120,8 @@ class RowWriter {
   void append(std::string_view text, std::size_t rows);
   /// How many rows came for which --where holds, whether they are printed or not.
   [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
-  /// How many further rows can be printed; nullopt if --limit sets no bound, or --sort or --where needs all rows.
-  [[nodiscard]] std::optional<std::size_t> room() const noexcept {
-    return full() ? std::optional<std::size_t>(0) : sorted_ || !limit_ || !where_.empty() ? std::nullopt : left();
-  }
-  /// Whether no further row will be printed.
-  [[nodiscard]] bool full() const noexcept { return !sorted_ && left() == 0; }
+  /// Whether no further row will be printed. What rows would be of is read all the same: it may be damaged.
+  [[nodiscard]] bool full() const noexcept { return !sorted_ && limit_ && rows_ >= *limit_; }
   /// For the writer of one of several trials: passes on the rows held, once its turn has come.
   void show();
   /// At the end of a followed step: prints what is held back.
@@ -138,9 +133,6 @@ class RowWriter {
   struct HeldRows;
   void hold(std::string&& piece, std::size_t rows);
 
-  [[nodiscard]] std::optional<std::size_t> left() const noexcept {
-    return limit_ ? std::optional(*limit_ - std::min<std::size_t>(*limit_, rows_)) : std::nullopt;
-  }
   [[nodiscard]] std::optional<std::size_t> find_column(std::string_view option, const std::string& name) const;
   /// The cell of a column in `chosen_`, `sort_by_` or `where_`. @throws UsageError if `option` cannot use it.
   [[nodiscard]] Cell cell_for(std::string_view option, std::span<const Cell> cells,

@@ -163,10 +163,7 @@ std::string TableLayout::below() const {
 }
 
 std::string TableLayout::header() const {
-  if (!with_header_) {
-    return {};
-  }
-  return aligned(mapped(columns_, &TableColumn::heading), {});
+  return with_header_ ? aligned(mapped(columns_, &TableColumn::heading), {}) : std::string();
 }
 
 std::string TableLayout::line(const TableRow& row) {

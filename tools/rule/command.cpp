@@ -5,6 +5,7 @@
 
 #include "cli/exit_status.hpp"
 #include "cli/interruption.hpp"
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "evaluate.hpp"
 #include "operands/operands.hpp"
@@ -23,6 +24,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <stop_token>
 #include <utility>
@@ -30,14 +32,6 @@
 namespace smd::tool::rule {
 
 namespace {
-
-std::size_t longest_name(const std::vector<RuleRequest>& requests, bool ascii) {
-  std::size_t width = 0;
-  for (const RuleRequest& request : requests) {
-    width = std::max(width, display_width(printable(request.name(), ascii)));
-  }
-  return width;
-}
 
 /// Evaluates trials.
 class Runner {
@@ -68,8 +62,11 @@ class Runner {
     }
     const bool any_good =
         std::ranges::any_of(context_.requests, [](const RuleRequest& request) { return !request.error; });
-    Reports reports(options_, context_.several_trials, longest_name(context_.requests, options_.output.terminal.ascii),
-                    messages_, part_, any_good);
+    const auto width_of = [ascii = options_.output.terminal.ascii](const RuleRequest& request) {
+      return display_width(printable(request.name(), ascii));
+    };
+    Reports reports(options_, context_.several_trials, std::ranges::max(mapped(context_.requests, width_of)), messages_,
+                    part_, any_good);
     if (!any_good) {
       messages_.raise(ExitStatus::nothing_evaluated);  // if all rules are evaluated elsewhere, there is no result
     }
@@ -89,7 +86,7 @@ class Runner {
     OutputFile out = options_.output.open();
     RowWriter rows(out, options_.output, explain_columns(), context_.several_trials, messages_);
     for_each_operand(options_.operands, options_.output.null_separated, messages_, [&](const std::string& operand) {
-      with_trial(operand, trial_options(), messages_, [&](Trial& trial) {
+      with_trial(operand, options_.reading.trial_options(), messages_, [&](Trial& trial) {
         TrialEvaluation evaluation(context_, trial, operand, evaluation_options(context_, trial), nullptr);
         rule::explain(evaluation.evaluator(), operand, rows, messages_);
         evaluation.report_refused();
@@ -142,7 +139,7 @@ class Runner {
   void evaluate(const Visit& visit, const std::stop_token& stop, RecordSink& records) {
     EvaluationContext context = context_;
     context.jobs = visit.jobs != 0 ? visit.jobs : context.jobs;
-    TrialOptions options = trial_options();
+    TrialOptions options = options_.reading.trial_options();
     options.jobs = context.jobs;
     bool evaluated = false;
     with_trial(visit.operand, options, messages_, [&](Trial& trial) {
@@ -152,10 +149,6 @@ class Runner {
     if (!evaluated && !interrupted()) {
       report_unread(context, visit.operand, Diagnostics::last_failure(), records);
     }
-  }
-
-  [[nodiscard]] TrialOptions trial_options() const {
-    return options_.reading.trial_options(range_to_evaluate(options_.selection));
   }
 
   const RuleCommandOptions& options_;
@@ -210,9 +203,7 @@ ExitStatus run(const RuleCommandOptions& options, Diagnostics& messages) {
   PythonRules python(options.python_command, options.trigger_timeout, messages);
   std::vector<AddedRule> added;
   for (const PythonSpec& spec : options.pythons) {
-    for (AddedRule& rule : python.load(spec)) {
-      added.push_back(std::move(rule));
-    }
+    std::ranges::move(python.load(spec), std::back_inserter(added));
   }
   if (options.task == Task::list || options.task == Task::describe) {
     options.task == Task::list ? list_rules(options, messages) : describe(options, messages);

@@ -26,8 +26,7 @@ const CommandDefinition& definition() {
            {ExitStatus::no, "a rule triggered, or something named does not exist"},
            {ExitStatus::usage,
             "wrong usage, an unknown rule or parameter, or a bad value (the other rules were evaluated), or parts that "
-            "do not "
-            "belong together"},
+            "do not belong together"},
            {ExitStatus::unreadable,
             "a trial cannot be read, a part or Python for --python is not there, or a report not written"},
            {ExitStatus::damaged,

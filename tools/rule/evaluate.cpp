@@ -242,20 +242,16 @@ void report_requests(const std::vector<RuleRequest>& requests, const RuleCommand
   for (const RuleRequest& request : requests) {
     const RuleConfiguration& configuration = request.configuration;
     other_used = other_used || configuration.parameters.contains(std::string(other_parameter));
-    if (request.error && evaluated_elsewhere(request.error->kind)) {
-      messages.warning(request.error->what());
-      continue;
-    }
-    if (request.error && request.error->kind == ConfigurationErrorKind::exception) {
-      messages.warning(request.error->what());
-      messages.raise(ExitStatus::damaged);
-      continue;
-    }
     if (request.error) {
-      const std::string rule = request.file.empty() && request.error->kind != ConfigurationErrorKind::unknown_rule
-                                   ? request.name() + ": "
-                                   : "";
-      messages.fail("Usage", rule + request.error->what(), ExitStatus::usage);
+      const ConfigurationErrorKind kind = request.error->kind;
+      const bool raised = kind == ConfigurationErrorKind::exception;
+      if (raised || evaluated_elsewhere(kind)) {
+        messages.warning(request.error->what());
+        messages.raise(raised ? ExitStatus::damaged : ExitStatus::yes);
+      } else {
+        const bool unnamed = request.file.empty() && kind != ConfigurationErrorKind::unknown_rule;
+        messages.fail("Usage", (unnamed ? request.name() + ": " : "") + request.error->what(), ExitStatus::usage);
+      }
       continue;
     }
     if (!configuration.action_json.empty()) {

@@ -7,7 +7,6 @@
 #include "follow/followed_trials.hpp"
 #include "select/explanations.hpp"
 
-#include <chrono>
 #include <mutex>
 #include <utility>
 
@@ -51,30 +50,16 @@ class LiveTrial {
   /// Evaluates what is new. Returns whether following the trial is over.
   bool tick(const FollowTick& what) {
     const std::lock_guard lock(trials_.mutex());  // all threads share the other trials
-    Evaluator& evaluator = evaluation_->evaluator();
-    if (what.again) {
-      evaluator.restart();
-    }
-    if (what.last) {
-      evaluator.offer(what.last);
-    }
+    const bool over = evaluate_tick(evaluation_->evaluator(), trial_, what, end_);
     if (what.ended) {
-      evaluator.offer();
       return finish(true);
     }
     if (what.last && !std::exchange(noted_, true)) {
       note_not_seen();
     }
-    evaluator.tick(std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(),
-                   what.new_data);
     evaluation_->report_finished();
     reports_.flush();
-    // A step that can grow is over once a later one has come.
-    const std::int64_t last = end_ ? end_->value - (trial_.layout().marks_steps ? 1 : 0) : 0;
-    if (evaluator.all_done() || (end_ && what.last && what.last->value >= last)) {
-      return finish(false);
-    }
-    return false;
+    return over && finish(false);
   }
 
   /// Reports the results, and what was asked for and never saved. `whole`: all steps were offered. Returns true.

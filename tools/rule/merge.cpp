@@ -166,8 +166,7 @@ void report_missing(const std::vector<ResultLines>& parts, Diagnostics& messages
 /// that belong to no part are dropped; without any part, the lines stay as they are.
 /// @throws UsageError if parts are of different wholes, or one is given twice.
 std::vector<ResultLines> order_parts(std::vector<ResultLines> given, Diagnostics& messages) {
-  const bool any = std::ranges::any_of(given, [](const ResultLines& one) { return one.part.has_value(); });
-  if (!any) {
+  if (std::ranges::none_of(given, [](const ResultLines& one) { return one.part.has_value(); })) {
     return given;
   }
   std::vector<ResultLines> parts;

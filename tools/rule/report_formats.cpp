@@ -200,14 +200,12 @@ class TapReport : public Report {
   }
 
   void start() {
-    if (!started_) {
+    if (count_ == 0) {
       context_.out.write("TAP version 13\n");
-      started_ = true;
     }
   }
 
   std::size_t count_ = 0;
-  bool started_ = false;
 };
 
 /// github: workflow commands, which GitHub Actions shows as annotations.
@@ -442,12 +440,8 @@ const ReportFormat& report_format(std::string_view name) {
 }
 
 std::vector<Column> record_columns() {
-  std::vector<Column> columns;
-  for (const RecordKey& key : record_keys()) {
-    if (key.name != "trial") {  // RowWriter's own
-      columns.push_back({key.name, key.align});
-    }
-  }
+  std::vector<Column> columns = mapped(record_keys(), [](const RecordKey& key) { return Column{key.name, key.align}; });
+  std::erase_if(columns, [](const Column& column) { return column.name == "trial"; });  // RowWriter's own
   return columns;
 }
 

@@ -4,6 +4,7 @@
 #include <smd/hook_needs.hpp>
 #include <smd/rule_registry.hpp>
 
+#include "cli/mapped.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "record.hpp"
@@ -113,14 +114,10 @@ std::string description_text(const RuleDescription& rule, std::size_t width) {
   if (rule.parameters.empty()) {
     text += "  none of its own\n";
   }
-  std::vector<ParameterSpec> common;
-  for (const ParameterSpec& spec : common_parameters()) {
-    const bool own =
-        std::ranges::any_of(rule.parameters, [&](const ParameterSpec& other) { return other.name == spec.name; });
-    if (!own && (spec.name == "start_step" || spec.name == "end_step")) {
-      common.push_back(spec);
-    }
-  }
+  std::vector<ParameterSpec> common = common_parameters();
+  std::erase_if(common, [own = mapped(rule.parameters, &ParameterSpec::name)](const ParameterSpec& spec) {
+    return contains(own, spec.name) || (spec.name != "start_step" && spec.name != "end_step");
+  });
   if (!common.empty()) {
     text += "\nOf every rule:\n";
     append_parameters(text, common, width);
@@ -186,9 +183,8 @@ void explain(Evaluator& evaluator, std::string_view trial, RowWriter& rows, Diag
       const std::vector<std::string> workers(reading->second.workers.begin(), reading->second.workers.end());
       const std::set<std::int64_t>& steps = reading->second.steps;
       const std::vector<std::string> pairs = pairs_of(rules[rule], tensor);
-      rows.row({Cell(rules[rule].name), tensor.empty() ? Cell() : Cell(tensor), Cell(what),
-                Cell(from == 0 ? "trial" : "other"), Cell(steps.size()), Cell(*steps.begin()), Cell(*steps.rbegin()),
-                Cell(ListCell{workers}), Cell(ListCell{pairs})});
+      rows.row({rules[rule].name, or_missing(tensor), what, from == 0 ? "trial" : "other", steps.size(), *steps.begin(),
+                *steps.rbegin(), ListCell{workers}, ListCell{pairs}});
     }
   }
 }
@@ -215,9 +211,8 @@ void describe(const RuleCommandOptions& options, Diagnostics& messages) {
   print_rows(options, parameter_columns, out, messages, [&](RowWriter& rows) {
     for (const ParameterSpec& spec : rule.parameters) {
       const std::string range = range_text(spec);
-      rows.row({Cell(rule.name), Cell(spec.name), Cell(to_string(spec.type)),
-                spec.default_text ? Cell(*spec.default_text) : Cell(), Cell(spec.required), or_missing(range),
-                Cell(spec.help)});
+      rows.row(
+          {rule.name, spec.name, to_string(spec.type), spec.default_text, spec.required, or_missing(range), spec.help});
     }
   });
 }

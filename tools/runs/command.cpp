@@ -32,23 +32,28 @@ std::vector<ColumnTable> column_tables() {
 struct FoundRuns {
   std::vector<std::string> paths = {};
   std::map<std::string, std::string> names = {};  ///< By path: below the place in which it was found.
+  std::string awaited = {};                       ///< With --follow: the first place that has none yet; else empty.
 };
 
-FoundRuns found_runs(const RunsOptions& options, Diagnostics& messages) {
+FoundRuns found_runs(const std::vector<std::string>& places, const RunsOptions& options, Diagnostics& messages) {
+  const bool follow = options.following.follow;
   FoundRuns runs;
-  for_each_operand(options.places, options.output.null_separated, messages, [&](const std::string& place) {
+  for (const std::string& place : places) {
     std::string folder = place;
     while (folder.size() > 1 && folder.ends_with('/')) {
       folder.pop_back();
     }
-    for (const std::string& path : found_trials(place, options.reading, messages)) {
+    const std::vector<std::string> paths = found_trials(place, options.reading, messages, follow);
+    if (follow && paths.empty() && runs.awaited.empty()) {
+      runs.awaited = place;
+    }
+    for (const std::string& path : paths) {
       const bool below = path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
       if (runs.names.emplace(path, path.substr(below ? folder.size() + 1 : path.rfind('/') + 1)).second) {
         runs.paths.push_back(path);
       }
     }
-    return true;
-  });
+  }
   return runs;
 }
 
@@ -103,12 +108,14 @@ std::vector<RunFacts> read_runs(const FoundRuns& found, const std::vector<RunFac
   return runs;
 }
 
+/// Whether a run that has not ended has this status.
 bool any_has(const std::vector<RunFacts>& runs, std::string_view status) {
-  return std::ranges::any_of(runs, [&](const RunFacts& run) { return run.status == status; });
+  return std::ranges::any_of(runs, [&](const RunFacts& run) { return run.status == status && !run.ended; });
 }
 
 /// Draws the table again and again until no job runs. Returns whether there was any run.
-bool follow_runs(const RunsOptions& options, OutputFile& out, Diagnostics& messages) {
+bool follow_runs(const std::vector<std::string>& places, const RunsOptions& options, OutputFile& out,
+                 Diagnostics& messages) {
   constexpr std::chrono::milliseconds pause{2000};
   Interruption interruption(options.following.reader);
   const WaitOptions wait = options.following.wait_options(interruption.token());
@@ -119,13 +126,8 @@ bool follow_runs(const RunsOptions& options, OutputFile& out, Diagnostics& messa
   std::map<std::string, std::size_t> steps;
   Clock::time_point quiet_since = Clock::now();
   while (true) {
-    runs = read_runs(found_runs(options, messages), runs, options, messages);
-    OutputFile table = OutputFile::screen();
-    print_runs(runs, options, table, messages);
-    if (interruption.asked()) {
-      return true;
-    }
-    screen.show(table.take_text());
+    const FoundRuns found = found_runs(places, options, messages);
+    runs = read_runs(found, runs, options, messages);
     std::map<std::string, std::size_t> now;
     for (const RunFacts& run : runs) {
       now.emplace(run.trial, run.steps);
@@ -134,10 +136,17 @@ bool follow_runs(const RunsOptions& options, OutputFile& out, Diagnostics& messa
       steps = std::move(now);
       quiet_since = Clock::now();
     }
-    const bool running = any_has(runs, "running");
+    const bool coming = !found.awaited.empty() || std::ranges::any_of(runs, &RunFacts::awaited);
+    const bool running = coming || any_has(runs, "running");
     const bool idle = wait.idle && Clock::now() - quiet_since >= *wait.idle;
     const bool over = !running && (idle || !any_has(runs, "unknown"));
     const bool late = idle || (wait.deadline && Clock::now() >= *wait.deadline);
+    OutputFile table = OutputFile::screen();
+    print_runs(runs, options, !over, table, messages);
+    if (interruption.asked()) {
+      return true;
+    }
+    screen.show(table.take_text());
     if (over || late) {
       say_missing(runs, messages);
     }
@@ -145,7 +154,10 @@ bool follow_runs(const RunsOptions& options, OutputFile& out, Diagnostics& messa
       return !runs.empty();
     }
     if (late) {
-      messages.fail("Timeout", idle ? "no new step came" : "the jobs have not ended", ExitStatus::timed_out);
+      const std::string limit = duration_text(idle ? *wait.idle : *options.following.timeout);
+      const std::string why = idle ? "no new step came" : "the jobs have not ended";
+      const std::string absent = found.awaited + ": no trial appeared within " + limit;
+      messages.fail("Timeout", found.awaited.empty() ? why : absent, ExitStatus::timed_out);
       return true;
     }
     std::unique_lock lock(mutex);
@@ -192,12 +204,13 @@ const CommandDefinition& definition() {
 ExitStatus run(const RunsOptions& options, Diagnostics& messages) {
   messages.other_trials_have_rows();
   OutputFile out = options.output.open();
+  const std::vector<std::string> places = all_operands(options.places, options.output.null_separated, messages);
   bool found = false;
   if (options.following.follow) {
-    found = follow_runs(options, out, messages);
+    found = follow_runs(places, options, out, messages);
   } else {
-    const std::vector<RunFacts> runs = read_runs(found_runs(options, messages), {}, options, messages);
-    print_runs(runs, options, out, messages);
+    const std::vector<RunFacts> runs = read_runs(found_runs(places, options, messages), {}, options, messages);
+    print_runs(runs, options, false, out, messages);
     say_missing(runs, messages);
     found = !runs.empty();
   }

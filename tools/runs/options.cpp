@@ -53,6 +53,8 @@ RunsOptions RunsOptions::from(const CommandLine& line) {
 
 std::vector<std::string> RunsOptions::named() const {
   std::vector<std::string> names = selection.names;
+  names.insert(names.end(), least.begin(), least.end());
+  names.insert(names.end(), greatest.begin(), greatest.end());
   if (best) {
     names.push_back(*best);
   }

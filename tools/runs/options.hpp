@@ -31,7 +31,7 @@ struct RunsOptions {
   ReadingOptions reading;
   FollowingOptions following;
 
-  /// The scalars that are asked for by name.
+  /// The scalars that are asked for by name: those of -n, --min, --max and --best.
   [[nodiscard]] std::vector<std::string> named() const;
   /// Whether the best value of a scalar is the least; `is_loss`: it is in the collection `losses`.
   [[nodiscard]] bool least_is_best(const std::string& name, bool is_loss) const;

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <set>
 #include <smd/column.hpp>
+#include <smd/error.hpp>
 #include <utility>
 
 #include "cli/mapped.hpp"
@@ -22,7 +23,7 @@ namespace {
 /// How many losses of a run are kept to choose among, if none is asked for.
 constexpr std::size_t most_losses = 32;
 
-/// The parts of the mode that tells most of a run: EVAL, else TRAIN, else all parts; without empty ones.
+/// The parts of the mode that tells most of a run: EVAL, else TRAIN, else all parts; without empty ones, by worker.
 std::vector<ColumnPart> parts_that_count(const ScalarColumn& column) {
   std::vector<ColumnPart> parts;
   for (const Mode mode : {Mode::eval, Mode::train, Mode::global}) {
@@ -33,33 +34,47 @@ std::vector<ColumnPart> parts_that_count(const ScalarColumn& column) {
       break;
     }
   }
+  detail::sort_if_needed(parts, [](const auto& a, const auto& b) { return a.worker() < b.worker(); });
   return parts;
 }
 
-std::optional<ScalarFacts> scalar_facts(const ScalarColumn& column, bool least) {
+/// Whether the column leaves out the newest value, which is not one real number.
+bool lacks_newest(const ScalarColumn& column, const Trial& trial, const std::string& name) {
+  const std::vector<GlobalStep> steps = column.others() > 0 ? trial.tensor(name).steps() : std::vector<GlobalStep>();
+  return !steps.empty() && std::ranges::none_of(column.parts(), [&](const ColumnPart& part) {
+    return part.size() > 0 && part.step(part.size() - 1) >= steps.back();
+  });
+}
+
+/// `unknown_last`: nobody can say what the last value is, unless one of the newest is not finite.
+std::optional<ScalarFacts> scalar_facts(const ScalarColumn& column, bool least, bool unknown_last) {
   const std::vector<ColumnPart> parts = parts_that_count(column);
   if (parts.empty()) {
     return std::nullopt;
   }
-  const std::string_view worker = std::ranges::min_element(parts, {}, &ColumnPart::worker)->worker();
-  std::map<std::int64_t, ScalarFacts::Number> spoilt;  // by step: what is not finite of another worker
+  const bool alone = parts.front().worker() == parts.back().worker();
+  using Owner = std::pair<std::int64_t, std::string_view>;
+  std::vector<Owner> owners;                           // a step, and each of several workers that has it
+  std::map<std::int64_t, ScalarFacts::Number> spoilt;  // by step: what is not finite of any of several workers
   for (const ColumnPart& part : parts) {
-    for (std::size_t i = 0; part.worker() != worker && i < part.size(); ++i) {
+    for (std::size_t i = 0; !alone && i < part.size(); ++i) {
+      owners.emplace_back(part.step(i).value, part.worker());
       if (!std::isfinite(part.value(i))) {
         spoilt.emplace(part.step(i).value, ScalarFacts::Number{part.number(i), part.dtype()});
       }
     }
   }
+  std::ranges::sort(owners);
   ScalarFacts facts;
   facts.of_one_mode = sum_of(parts, &ColumnPart::size) < column.size();
   std::int64_t last_step = INT64_MIN;
   double best = 0;
   for (const ColumnPart& part : parts) {
-    if (part.worker() != worker) {
-      continue;
-    }
+    const auto counts = [&](std::int64_t step) {
+      return alone || std::ranges::lower_bound(owners, step, {}, &Owner::first)->second == part.worker();
+    };
     const std::int64_t end = part.step(part.size() - 1).value;
-    if (end >= last_step) {
+    if (end >= last_step && counts(end)) {
       const auto other = spoilt.find(end);
       facts.last =
           other != spoilt.end() ? other->second : ScalarFacts::Number{part.number(part.size() - 1), part.dtype()};
@@ -70,7 +85,7 @@ std::optional<ScalarFacts> scalar_facts(const ScalarColumn& column, bool least) 
       const std::int64_t step = part.step(i).value;
       const bool better =
           !facts.best || (least ? value < best : value > best) || (value == best && step < facts.best_step);
-      if (std::isfinite(value) && better && !spoilt.contains(step)) {
+      if (std::isfinite(value) && better && !spoilt.contains(step) && counts(step)) {
         best = value;
         facts.best = {part.number(i), part.dtype()};
         facts.best_step = step;
@@ -95,7 +110,7 @@ std::optional<ScalarFacts> scalar_facts(const ScalarColumn& column, bool least) 
       facts.last = {part->number(part->size() - 1), part->dtype()};
     }
   }
-  if (column.last_unread() && !spoilt_end) {
+  if (unknown_last && !spoilt_end) {
     facts.last.reset();
   }
   return facts;
@@ -128,6 +143,7 @@ void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsign
     return;
   }
   facts.status = job_status(trial);
+  facts.ended = trial.ended();
   facts.over = facts.status == "ended" && trial.layout().marks_steps;
   if (const std::optional<FileTotals> files = file_totals(trial)) {
     facts.age = facts.status == "ended" ? std::nullopt : std::optional(age_of(*files));
@@ -146,15 +162,21 @@ void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsign
   const std::vector<std::string> selected = selected_scalars(trial, options, losses);
   const std::vector<std::string> named = options.named();
   std::vector<std::string> wanted = selected;
-  if (options.best && trial.has_tensor(*options.best)) {
-    add_once(wanted, *options.best);
+  for (const std::string& name : named) {  // but -x takes away what only -n names
+    if (!contains(options.selection.names, name) && trial.has_tensor(name)) {
+      add_once(wanted, name);
+    }
   }
   std::set<std::string> answered;  // with numbers, or it was said why they cannot be read
   for (const std::string& name : wanted) {
     const bool is_loss = std::ranges::binary_search(losses, name);
     const bool least = options.least_is_best(name, is_loss);
     const ScalarColumn column = ScalarColumn::read(trial, name, {}, {}, {.jobs = jobs});
-    const std::optional<ScalarFacts> scalar = scalar_facts(column, least);
+    const bool other = lacks_newest(column, trial, name);
+    const std::optional<ScalarFacts> scalar = scalar_facts(column, least, other || column.last_unread());
+    if (scalar && other) {
+      messages.note_once(single_quoted(name) + ": the newest value is no single number");
+    }
     bool unread = false;
     for (const Problem& problem : column.problems()) {
       const bool absent = problem.kind == ProblemKind::absent;
@@ -226,9 +248,23 @@ RunFacts read_run(const std::string& path, std::string run, const RunsOptions& o
   RunFacts facts = {.trial = path, .run = std::move(run)};
   TrialOptions reading = options.reading.trial_options();
   reading.jobs = jobs;
-  with_trial(path, reading, messages, [&](Trial& trial) { read_into(facts, trial, options, jobs, messages); });
+  reading.until_it_grows = options.following.follow;  // without it, every log counts as ended
+  const auto open = [&](const TrialOptions& as) -> std::optional<Trial> {
+    try {
+      return Trial::open(path, as);
+    } catch (const MissingCollectionFiles& error) {
+      facts.awaited = options.following.follow && !error.ended;
+      if (!facts.awaited) {
+        throw;
+      }
+      messages.note_once(path + ": has no data yet, waiting for it");
+      return std::nullopt;
+    }
+  };
+  const auto read = [&](Trial& trial) { read_into(facts, trial, options, jobs, messages); };
+  with_trial(path, reading, messages, read, {}, open);
   if (!facts.readable()) {
-    return {.trial = path, .run = std::move(facts.run)};
+    return {.trial = path, .run = std::move(facts.run), .awaited = facts.awaited};
   }
   return facts;
 }

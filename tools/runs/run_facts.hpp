@@ -18,8 +18,8 @@
 
 namespace smd::tool::runs {
 
-/// What is known of one scalar of a run, by the values of the first worker by name that has it. A value counts as not
-/// finite if that of another worker at its step is not. Of several modes EVAL counts, else TRAIN.
+/// What is known of one scalar of a run, by the value of the first worker by name that has it at each step. A value
+/// counts as not finite if that of another worker at its step is not. Of several modes EVAL counts, else TRAIN.
 struct ScalarFacts {
   /// A number by the bytes of its element, as `Place::number`.
   struct Number {
@@ -28,7 +28,7 @@ struct ScalarFacts {
 
     [[nodiscard]] Cell cell() const;
   };
-  std::optional<Number> last;  ///< Nullopt if it could not be read.
+  std::optional<Number> last;  ///< Nullopt if it could not be read, or is not one number.
   std::optional<Number> best;  ///< Nullopt if no value is finite.
   std::int64_t best_step = 0;
   bool of_one_mode = false;  ///< Values of other modes are left out.
@@ -50,6 +50,8 @@ struct RunFacts {
   std::string run;                         ///< The path below the place in which it was found.
   std::string_view layout = {};            ///< Empty if it cannot be read.
   std::string_view status = "unreadable";  ///< Else that of the job.
+  bool awaited = false;                    ///< With --follow: it has no data yet.
+  bool ended = false;                      ///< As `Trial::ended`.
   bool over = false;                       ///< An end marker says that nothing more comes.
   std::optional<std::int64_t> age = {};
   std::size_t steps = 0;
@@ -71,9 +73,11 @@ struct RunFacts {
 [[nodiscard]] RunFacts read_run(const std::string& path, std::string run, const RunsOptions& options, unsigned jobs,
                                 Diagnostics& messages);
 
-/// Prints runs as one table: which scalars and hyperparameters have columns depends on all of them.
+/// Prints runs as one table: which scalars and hyperparameters have columns depends on all of them. `may_grow`: columns
+/// that there are not may come later, and are left out.
 /// @throws UsageError for columns that there are not.
-void print_runs(const std::vector<RunFacts>& runs, const RunsOptions& options, OutputFile& out, Diagnostics& messages);
+void print_runs(const std::vector<RunFacts>& runs, const RunsOptions& options, bool may_grow, OutputFile& out,
+                Diagnostics& messages);
 
 /// Reports what was asked for and is in no run.
 void say_missing(const std::vector<RunFacts>& runs, Diagnostics& messages);

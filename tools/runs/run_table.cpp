@@ -37,7 +37,7 @@ std::vector<RunColumn> fixed(const std::optional<std::int64_t>& planned) {
       {number("disk"), [](const RunFacts& run) { return Cell(run.disk); }}};
   if (planned) {
     columns.push_back({{.name = "eta", .align = Align::right, .asked = true}, [step = *planned](const RunFacts& run) {
-                         const double left = run.last_step ? static_cast<double>(step - *run.last_step) : 0;
+                         const double left = static_cast<double>(step) - static_cast<double>(run.last_step.value_or(0));
                          return !run.last_step              ? Cell()
                                 : left <= 0                 ? Cell(0.0)
                                 : run.rate && *run.rate > 0 ? Cell(left / *run.rate)
@@ -80,8 +80,8 @@ struct ShownScalar {
 
 class RunTable {
  public:
-  RunTable(const std::vector<RunFacts>& runs, const RunsOptions& options)
-      : runs_(runs), options_(options), fixed_(fixed(options.planned)) {
+  RunTable(const std::vector<RunFacts>& runs, const RunsOptions& options, bool may_grow)
+      : runs_(runs), options_(options), may_grow_(may_grow), fixed_(fixed(options.planned)) {
     choose_scalars();
     choose_hyperparameters();
     list_columns();
@@ -89,26 +89,32 @@ class RunTable {
 
   void print(OutputFile& out, Diagnostics& messages) {
     OutputOptions output = options_.output;
-    if (std::ranges::none_of(runs_, &RunFacts::readable)) {  // nobody knows the names of scalars
+    const std::vector<Column> columns = mapped(columns_, &RunColumn::column);
+    if (may_grow_ || std::ranges::none_of(runs_, &RunFacts::readable)) {  // nobody knows the names of all scalars
       const auto unknown = [&](const std::string& name) {
-        return name != "trial" && name != "all" && std::ranges::find(columns_, name, &Column::name) == columns_.end();
+        const bool known =
+            name == "trial" || name == "all" || std::ranges::find(columns, name, &Column::name) != columns.end();
+        if (!known && may_grow_) {
+          messages.note_once(single_quoted(name) + " is no column so far");
+        }
+        return !known;
       };
       std::erase_if(output.columns, unknown);
       std::erase_if(output.sort, [&](const SortKey& key) { return unknown(key.column); });
       std::erase_if(output.where, [&](const Comparison& one) { return unknown(one.name); });
     }
     output.with_trial = output.columns.empty() || output.with_trial;
-    if (options_.best && output.sort.empty() && !scalars_.empty() && scalars_.front().name == *options_.best) {
+    if (options_.best && output.sort.empty()) {
       output.sort = {{scalars_.front().best_column, !scalars_.front().least}};
     }
-    RowWriter rows(out, output, columns_, true, messages);
+    RowWriter rows(out, output, columns, true, messages);
     for (const RunFacts& run : runs_) {
       rows.set_trial(run.trial);
       if (output.json()) {
         scalars_json_ = scalars_json(run, output);
         hyperparameters_json_ = hyperparameters_json(run, output);
       }
-      rows.row_of([&](std::size_t i) { return cells_[i](run); });
+      rows.row_of([&](std::size_t i) { return columns_[i].cell(run); });
     }
     rows.finish();
   }
@@ -139,6 +145,10 @@ class RunTable {
         counts[name].second = true;
       }
     }
+    const std::vector<std::string> named = options_.named();
+    for (const std::string& name : named) {
+      counts.try_emplace(name);  // which no run may have
+    }
     std::vector<std::string> names = keys_of(counts);
     std::ranges::stable_sort(names, naturally_before);
     const auto order = [&](const std::string& name) {
@@ -152,7 +162,8 @@ class RunTable {
       std::ranges::stable_sort(names, [&](const std::string& a, const std::string& b) {
         return (a == options_.best) != (b == options_.best) ? a == options_.best : counts[a].first > counts[b].first;
       });
-      names.resize(std::min(names.size(), most_scalars));
+      std::size_t place = 0;
+      std::erase_if(names, [&](const std::string& name) { return ++place > most_scalars && !contains(named, name); });
     }
     std::set<std::string> taken = {"trial", "scalars", "hp", std::string(exit_column().column.name)};
     for (const RunColumn& one : fixed_) {
@@ -169,9 +180,8 @@ class RunTable {
       return;
     }
     std::set<std::string> keys;
-    const RunFacts* first = nullptr;
+    const auto first = std::ranges::find_if(runs_, &RunFacts::readable);  // only such runs have any
     for (const RunFacts& run : runs_) {
-      first = first == nullptr && run.readable() ? &run : first;
       for (const auto& [key, unused] : run.hyperparameters) {
         keys.insert(key);
       }
@@ -193,51 +203,41 @@ class RunTable {
   // In a table that is too narrow, columns go from the right: what says which run is best stands before the rest.
   void list_columns() {
     const bool table = options_.output.format == "table";
-    const auto add_fixed = [&] {
-      for (const RunColumn& column : fixed_) {
-        add(column.column, column.cell);
-      }
-    };
     if (!table) {
-      add_fixed();
+      columns_ = fixed_;
     }
     for (const ShownScalar& scalar : scalars_) {
-      const auto add_number = [&](const std::string& name, Cell (*cell)(const ScalarFacts&)) {
-        add({.name = name, .align = Align::right, .in_json = false, .asked = scalar.name == options_.best},
-            [&scalar, cell](const RunFacts& run) {
-              const auto found = run.scalars.find(scalar.name);
-              return found == run.scalars.end() ? Cell() : cell(found->second);
-            });
-      };
-      const auto add_last = [&] {
-        add_number(scalar.last_column, [](const ScalarFacts& of) { return of.last_cell(); });
+      const auto add_number = [&](const std::string& name, Cell (ScalarFacts::*cell)() const) {
+        const bool asked = scalar.name == options_.best;
+        columns_.push_back({{.name = name, .align = Align::right, .in_json = false, .asked = asked},
+                            [&scalar, cell](const RunFacts& run) {
+                              const auto found = run.scalars.find(scalar.name);
+                              return found == run.scalars.end() ? Cell() : (found->second.*cell)();
+                            }});
       };
       if (!table) {
-        add_last();
+        add_number(scalar.last_column, &ScalarFacts::last_cell);
       }
-      add_number(scalar.best_column, [](const ScalarFacts& of) { return of.best_cell(); });
-      add_number(scalar.step_column, [](const ScalarFacts& of) { return of.step_cell(); });
+      add_number(scalar.best_column, &ScalarFacts::best_cell);
+      add_number(scalar.step_column, &ScalarFacts::step_cell);
       if (table) {
-        add_last();
+        add_number(scalar.last_column, &ScalarFacts::last_cell);
       }
     }
     for (std::size_t i = 0; i < keys_.size(); ++i) {
-      add({.name = key_columns_[i], .in_json = false}, [&key = keys_[i]](const RunFacts& run) {
-        const auto found = run.hyperparameters.find(key);
-        return found == run.hyperparameters.end() ? Cell() : found->second.cell();
-      });
+      columns_.push_back({{.name = key_columns_[i], .in_json = false}, [&key = keys_[i]](const RunFacts& run) {
+                            const auto found = run.hyperparameters.find(key);
+                            return found == run.hyperparameters.end() ? Cell() : found->second.cell();
+                          }});
     }
     if (table) {
-      add_fixed();
+      columns_.insert(columns_.end(), fixed_.begin(), fixed_.end());
     }
-    add({.name = "scalars", .in_text = false}, [this](const RunFacts&) { return NumeralCell{scalars_json_}; });
-    add({.name = "hp", .in_text = false}, [this](const RunFacts&) { return NumeralCell{hyperparameters_json_}; });
-    add(exit_column().column, exit_column().cell);
-  }
-
-  void add(const Column& column, std::function<Cell(const RunFacts&)> cell) {
-    columns_.push_back(column);
-    cells_.push_back(std::move(cell));
+    columns_.push_back(
+        {{.name = "scalars", .in_text = false}, [this](const RunFacts&) { return NumeralCell{scalars_json_}; }});
+    columns_.push_back(
+        {{.name = "hp", .in_text = false}, [this](const RunFacts&) { return NumeralCell{hyperparameters_json_}; }});
+    columns_.push_back(exit_column());
   }
 
   [[nodiscard]] std::string scalars_json(const RunFacts& run, const OutputOptions& output) const {
@@ -272,13 +272,13 @@ class RunTable {
 
   const std::vector<RunFacts>& runs_;
   const RunsOptions& options_;
+  bool may_grow_;
   std::vector<RunColumn> fixed_;
   std::vector<ShownScalar> scalars_;
   std::vector<std::string> keys_;
   std::vector<std::string> key_columns_;
-  std::vector<Column> columns_;
-  std::vector<std::function<Cell(const RunFacts&)>> cells_;  // of the columns
-  std::string scalars_json_;                                 // of the run whose row is printed
+  std::vector<RunColumn> columns_;
+  std::string scalars_json_;  // of the run whose row is printed
   std::string hyperparameters_json_;
 };
 
@@ -290,8 +290,9 @@ std::vector<Column> fixed_columns() {
   return columns;
 }
 
-void print_runs(const std::vector<RunFacts>& runs, const RunsOptions& options, OutputFile& out, Diagnostics& messages) {
-  RunTable table(runs, options);
+void print_runs(const std::vector<RunFacts>& runs, const RunsOptions& options, bool may_grow, OutputFile& out,
+                Diagnostics& messages) {
+  RunTable table(runs, options, may_grow);
   table.print(out, messages);
   table.say_modes(messages);
 }

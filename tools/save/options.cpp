@@ -216,6 +216,7 @@ HookConfig SaveOptions::hook_config(Diagnostics& messages) const {
   hook.worker = worker.empty() ? hook.worker : worker;
   hook.num_workers = workers.value_or(hook.num_workers);
   hook.reduction_config = reduction ? reduction : hook.reduction_config;
+  hook.replaces_earlier_reductions = reduction.has_value();
   hook.checksum = checksum;
   hook.existing_step = append ? ExistingStep::append : ExistingStep::refuse;
   hook.end_marker = false;

@@ -144,12 +144,11 @@ void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status
       problems, [](const Problem& problem) { return problem.kind == ProblemKind::not_yet && !problem.file.empty(); });
   if (partly_unread(trial)) {
     messages.fail("StepUnavailable", trial.name() + ": no step can be read", status);
-  } else if (growing != problems.end()) {
-    messages.fail("StepNotYetAvailable", trial.name() + ": no step saved yet; " + to_string(*growing), status);
-  } else if (trial.ended()) {
+  } else if (growing == problems.end() && trial.ended()) {
     messages.fail("NoMoreData", trial.name() + ": no step was saved" + instead_of_tensors(trial), status);
   } else {
-    messages.fail("StepNotYetAvailable", trial.name() + ": no step saved yet", status);
+    const std::string why = growing == problems.end() ? std::string() : "; " + to_string(*growing);
+    messages.fail("StepNotYetAvailable", trial.name() + ": no step saved yet" + why, status);
   }
 }
 
@@ -365,20 +364,10 @@ bool check_modes(const Trial& trial, std::span<const Mode> modes, Diagnostics& m
 
 namespace {
 
-// The literal characters of a pattern: `conv.weight` of `^conv\.weight$`.
-std::string literal_of(std::string_view pattern) {
-  std::string literal;
-  for (const char character : pattern) {
-    if (std::string_view("^$\\()[]{}?*+|").find(character) == std::string_view::npos) {
-      literal += character;
-    }
-  }
-  return literal;
-}
-
 // Names similar to a pattern, else parts of names similar to it: a pattern matches anywhere.
 std::vector<std::string> nearest_to_pattern(std::string_view pattern, const std::vector<std::string>& names) {
-  const std::string literal = literal_of(pattern);
+  std::string literal(pattern);  // without what is no literal: `conv.weight` of `^conv\.weight$`
+  std::erase_if(literal, [](char c) { return std::string_view("^$\\()[]{}?*+|").find(c) != std::string_view::npos; });
   std::vector<std::string> nearest = detail::nearest(literal, names);
   if (!nearest.empty()) {
     return nearest;

@@ -222,14 +222,13 @@ void note_superseded(const Trial& trial, const SelectionOptions& options, const 
     return true;
   });
   const StepSpec spec = options.steps.value_or(fallback);
+  const StepChoice chosen = (counts_from_end(spec) ? StepSpec() : spec).choose(steps);
   std::map<std::string, std::uint64_t> counts;
-  std::uint64_t values = 0;
-  for (const std::size_t i : (counts_from_end(spec) ? StepSpec() : spec).choose(steps).indices) {
+  for (const std::size_t i : chosen.indices) {
     ++counts[std::string(names[i])];
-    ++values;
   }
-  if (values > 0) {
-    messages.note(about + superseded_note(values, counts.size()));
+  if (!counts.empty()) {
+    messages.note(about + superseded_note(chosen.indices.size(), counts.size()));
     say_superseded(counts, messages);
   }
 }

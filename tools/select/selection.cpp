@@ -56,7 +56,8 @@ bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) 
   }
 }
 
-/// The workers that announced themselves, and those that wrote the steps read so far; in byte order.
+}  // namespace
+
 std::vector<std::string> known_workers(const Trial& trial) {
   std::vector<std::string> workers = trial.workers();
   std::vector<std::string> writers = trial.writers();
@@ -64,8 +65,6 @@ std::vector<std::string> known_workers(const Trial& trial) {
   detail::sort_each_once(workers);
   return workers;
 }
-
-}  // namespace
 
 std::optional<TensorQuery> tensor_query(const Trial& trial, const SelectionOptions& options) {
   TensorQuery query{.names = options.names, .regex = options.regexes, .exclude = options.excludes};

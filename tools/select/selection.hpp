@@ -76,6 +76,8 @@ struct SelectionOptions {
 [[nodiscard]] std::vector<std::string> tensors_at(const Trial& trial, const SelectionOptions& options,
                                                   const std::optional<GlobalStep>& step);
 
+/// The workers that announced themselves, and those that wrote the steps read so far; in byte order.
+[[nodiscard]] std::vector<std::string> known_workers(const Trial& trial);
 /// Whether -w names a worker that the trial has (or none in particular), after reading the rest of the trial if need
 /// be; if not: InvalidWorker with the names, status 1.
 [[nodiscard]] bool check_worker(Trial& trial, const SelectionOptions& options, Diagnostics& messages);

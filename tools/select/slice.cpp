@@ -2,6 +2,7 @@
 #include "select/slice.hpp"
 
 #include "cli/exit_status.hpp"
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "text/number.hpp"
 #include "text/trim.hpp"
@@ -16,11 +17,7 @@ namespace {
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
 std::vector<std::string_view> trimmed_parts(std::string_view text, std::string_view separator) {
-  std::vector<std::string_view> parts = split(text, separator);
-  for (std::string_view& part : parts) {
-    part = text::trimmed(part, " ");
-  }
-  return parts;
+  return mapped(split(text, separator), [](std::string_view part) { return text::trimmed(part, " "); });
 }
 
 std::int64_t parse_index(std::string_view text) {

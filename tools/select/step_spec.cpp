@@ -6,6 +6,7 @@
 #include "cli/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <limits>
 
@@ -46,10 +47,9 @@ bool is_empty(const StepTerm& term) {
 
 [[noreturn]] void refuse_empty(const StepTerm& term) {
   std::string hint;
-  if (term.stride == 1 && term.start && *term.start != *term.stop) {
-    hint = "; did you mean " + single_quoted(std::to_string(*term.stop) + ":" + std::to_string(*term.start)) + "?";
-  } else if (term.stride == 1 && term.start) {
-    hint = "; did you mean " + single_quoted(std::to_string(*term.start)) + "?";
+  if (term.stride == 1 && term.start) {
+    const std::string before = *term.start == *term.stop ? std::string() : std::to_string(*term.stop) + ":";
+    hint = did_you_mean(std::array{before + std::to_string(*term.start)});
   }
   throw InvalidValue(single_quoted(term.text) + " is empty: a range ends before its second number" + hint);
 }
@@ -148,10 +148,8 @@ StepNeed need_of(const StepTerm& term) {
     return window(stop ? (*stop < largest_step ? *stop + 1 : largest_step) : least_step,
                   *start < largest_step ? std::optional(*start + 1) : std::nullopt);
   }
-  if (!upward && stop && *stop < 0) {  // down from a late step to one counted from the end
-    if (!start || *start < 0) {
-      return newest(*stop);
-    }
+  if (!upward && stop && *stop < 0 && (!start || *start < 0)) {  // down from a late step to one counted from the end
+    return newest(*stop);
   }
   return {};
 }
@@ -226,18 +224,14 @@ StepChoice StepSpec::choose(std::span<const std::int64_t> saved) const {
 
 StepNeed StepSpec::need() const {
   StepNeed sum;
-  bool first = true;
   for (const StepTerm& term : terms_) {
     const StepNeed need = need_of(term);
-    if (first) {
-      sum = need;
-    } else if (need.kind != sum.kind || need.kind == StepNeed::Kind::everything) {
+    if (&term != &terms_.front() && need.kind != sum.kind) {
       return {};  // a mixture is rare: read all
-    } else {
-      sum.count = std::max(sum.count, need.count);
-      sum.windows.insert(sum.windows.end(), need.windows.begin(), need.windows.end());
     }
-    first = false;
+    sum.kind = need.kind;
+    sum.count = std::max(sum.count, need.count);
+    sum.windows.insert(sum.windows.end(), need.windows.begin(), need.windows.end());
   }
   return sum;
 }

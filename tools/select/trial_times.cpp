@@ -120,11 +120,7 @@ double first_time(const Trial& trial, Diagnostics& messages) {
     for_each_part(entry, consider);
     return true;
   });
-  std::vector<TimedRecord> wanted;
-  wanted.reserve(records.size());
-  for (auto& [file, record] : records) {
-    wanted.push_back(std::move(record));
-  }
+  const std::vector<TimedRecord> wanted = mapped(records, [](const auto& record) { return record.second; });
   read_times(trial, wanted, messages, [&](std::size_t, double time) { take_time(time); });
   return first.value_or(std::nan(""));
 }
@@ -166,7 +162,8 @@ Pace pace_of(const Trial& trial, std::span<const GlobalStep> steps, Diagnostics&
     pace.duration = whole.latest - whole.earliest;
   }
   if (late && last && last->earliest > late->earliest) {
-    pace.rate = static_cast<double>(steps.back().value - before.value) / (last->earliest - late->earliest);
+    const auto number = [](GlobalStep step) { return static_cast<std::uint64_t>(step.value); };
+    pace.rate = static_cast<double>(number(steps.back()) - number(before)) / (last->earliest - late->earliest);
   }
   return pace;
 }

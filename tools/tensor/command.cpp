@@ -136,10 +136,7 @@ class SelectedValues {
   }
 
   void announce() {
-    for_each_value([&](const TensorEntry& entry) {
-      view_.announce(key_of(entry));
-      return true;
-    });
+    for_each_value([&](const TensorEntry& entry) { view_.announce(key_of(entry)); });
   }
 
   // Whether any value was shown.
@@ -148,15 +145,11 @@ class SelectedValues {
       return found_ = shown_ = true;
     }
     for_each_value([&](const TensorEntry& entry) {
-      if (full()) {
-        return false;
-      }
       found_ = true;
       if (!selection_.every_step) {
         note_found(entry);
       }
       take(entry);
-      return true;
     });
     read_batch();
     if (refused_ && !shown_) {
@@ -166,8 +159,6 @@ class SelectedValues {
   }
 
   [[nodiscard]] bool found() const noexcept { return found_; }
-  /// Whether the view takes no more: later values were not looked for.
-  [[nodiscard]] bool full() const { return view_.room() == 0; }
 
  private:
   /// Whether all values of one tensor, of all workers, are wanted.
@@ -198,13 +189,12 @@ class SelectedValues {
       if (!selection_.every_step && !selection_.steps.wants(entry.tensor, entry.step)) {
         return true;
       }
-      if (shown_of(options_, entry) == nullptr) {
-        if (!is_named(entry.tensor)) {
-          selection_.without_values[std::string(entry.tensor)].add(entry);
-        }
-        return true;
+      if (shown_of(options_, entry) != nullptr) {
+        visit(entry);
+      } else if (!is_named(entry.tensor)) {
+        selection_.without_values[std::string(entry.tensor)].add(entry);
       }
-      return visit(entry);
+      return true;
     });
   }
 
@@ -229,10 +219,7 @@ class SelectedValues {
 
   std::uint64_t count_values() {
     std::uint64_t count = 0;
-    for_each_value([&count](const TensorEntry&) {
-      ++count;
-      return true;
-    });
+    for_each_value([&count](const TensorEntry&) { ++count; });
     return count;
   }
 
@@ -257,7 +244,7 @@ class SelectedValues {
     values_.push_back({place, entry.value ? entry.tensor
                                           : std::string_view(names_.emplace_back(
                                                 reduction_tensor_name(buckets_name, entry.tensor)))});
-    if (keys_.size() >= std::min(batch_size, view_.room().value_or(batch_size))) {
+    if (keys_.size() >= batch_size) {
       read_batch();
     }
   }
@@ -314,7 +301,7 @@ class SelectedValues {
             messages_.fail("Usage", "--slice: " + single_quoted(keys_[i].tensor) + ": " + misfits[i],
                            ExitStatus::usage);
           }
-          return !full();
+          return true;
         },
         {.jobs = options_.reading.jobs},
         options_.slice ? narrow_to_slice : std::function<bool(std::size_t, Extent&)>());
@@ -433,8 +420,8 @@ class ShownTrials {
   /// Whether the output holds what was asked for, or the part of it that could be read.
   bool run() {
     KeptTrials kept(options_.reading.trial_options(range_to_open(options_)), messages_);
-    for (std::size_t i = 0; i < trials_.size() && !(view_ && view_->room() == 0); ++i) {
-      kept.open(trials_[i], [this](Trial& trial) { return visit(trial); });
+    for (const std::string& trial : trials_) {
+      kept.open(trial, [this](Trial& trial) { return visit(trial); });
     }
     for (Opened& opened : opened_) {
       if (!opened.selection.empty()) {
@@ -541,10 +528,8 @@ class ShownTrials {
     }
     SelectedValues reader(trial, options_, selection, *view_, messages_);
     shown_ = reader.run() || shown_;
-    if (!reader.full()) {
-      report_missing(trial, options_.selection, selection, messages_);
-      report_nothing(&trial, options_, selection, reader.found(), messages_);
-    }
+    report_missing(trial, options_.selection, selection, messages_);
+    report_nothing(&trial, options_, selection, reader.found(), messages_);
   }
 
   /// Whether something is still to be explained of a trial depends on what was said of it, not of others.

@@ -36,7 +36,6 @@ class HistView : public ValueView {
           {of.counts().begin(), of.counts().end()}, true);
   }
 
-  [[nodiscard]] std::optional<std::size_t> room() const override { return output_.room(); }
   void end_step() override { output_.end_step(); }
   void finish() override { output_.finish(); }
 

@@ -14,6 +14,7 @@ namespace smd::tool::tensor {
 namespace {
 
 constexpr char32_t replacement = 0xFFFD;
+constexpr std::size_t elements_at_once = 16384;  // that are written
 
 std::size_t code_points(std::string_view text) {
   std::size_t count = 0;
@@ -31,12 +32,11 @@ bool is_widened(Dtype dtype) {
 }
 
 bool write_strings(std::size_t width, std::span<const std::byte> bytes, const ByteWriter& write) {
-  constexpr std::size_t block = 16384;
   bool utf8 = true;
   std::vector<char32_t> padded;
   const auto put = [&](char32_t character) {
     padded.push_back(character);
-    if (padded.size() == block) {
+    if (padded.size() == elements_at_once) {
       write(std::as_bytes(std::span(padded)));
       padded.clear();
     }
@@ -58,13 +58,12 @@ bool write_strings(std::size_t width, std::span<const std::byte> bytes, const By
 }
 
 void write_widened(Dtype dtype, std::span<const std::byte> bytes, const ByteWriter& write) {
-  constexpr std::size_t block = 16384;
   std::vector<float> numbers;
   const std::array<std::int64_t, 1> shape = {static_cast<std::int64_t>(bytes.size() / item_size(dtype))};
   visit_numbers({dtype, shape, bytes}, [&](const auto& elements) {
     for (std::size_t i = 0; i < elements.size(); ++i) {
       numbers.push_back(static_cast<float>(elements[i]));
-      if (numbers.size() == block || i + 1 == elements.size()) {
+      if (numbers.size() == elements_at_once || i + 1 == elements.size()) {
         write(std::as_bytes(std::span(numbers)));
         numbers.clear();
       }

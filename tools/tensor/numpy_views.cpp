@@ -99,8 +99,7 @@ class NpzView : public ValueView {
       name += "@" + std::to_string(key.step.value);
     }
     if (needed == Key::worker) {
-      name += "@";
-      name += key.worker;
+      name.append("@").append(key.worker);
     }
     return name;
   }
@@ -172,8 +171,7 @@ class StackView : public ValueView {
       const auto& [trial, tensor, worker] = key;
       std::string name(tensor);
       if (workers_.at({trial, tensor}) > 1) {
-        name += "@";
-        name += worker;
+        name.append("@").append(worker);
       }
       npz.add(name, series.values.front().dtype(), stacked_shape(series), parts_of(series));
       const std::int64_t count = static_cast<std::int64_t>(series.steps.size());

@@ -48,17 +48,12 @@ class GreyScale {
  public:
   /// Precondition: `is_real`.
   explicit GreyScale(const Elements& elements) {
-    AxisRange bounds;
+    AxisRange finite;
     for (std::uint64_t i = 0; i < elements.view().size(); ++i) {
       const double number = elements.number(i);
-      if (std::isfinite(number)) {
-        bounds.add(number);
-      }
+      finite.add_finite({&number, 1});
     }
-    if (!bounds.empty()) {
-      low_ = bounds.low;
-      high_ = bounds.high;
-    }
+    range_ = finite.empty() ? range_ : finite;
   }
 
   /// From 0 to 1; infinities lie at the ends; NaN gives NaN. If all are equal: 0.
@@ -66,18 +61,16 @@ class GreyScale {
     if (std::isnan(number)) {
       return number;
     }
-    if (number <= low_ || high_ == low_) {
-      return number > high_ ? 1 : 0;
+    if (number <= range_.low || range_.high == range_.low) {
+      return number > range_.high ? 1 : 0;
     }
-    // Halves, so that the distance of any two numbers is finite.
-    return number >= high_ ? 1 : (number / 2 - low_ / 2) / (high_ / 2 - low_ / 2);
+    return number >= range_.high ? 1 : range_.part_of(number);
   }
-  [[nodiscard]] double low() const noexcept { return low_; }
-  [[nodiscard]] double high() const noexcept { return high_; }
+  [[nodiscard]] double low() const noexcept { return range_.low; }
+  [[nodiscard]] double high() const noexcept { return range_.high; }
 
  private:
-  double low_ = 0;
-  double high_ = 0;
+  AxisRange range_ = {0, 0};
 };
 
 }  // namespace smd::tool::tensor

@@ -47,6 +47,10 @@ enum class NumberColumn : std::size_t { step = 1, mode_step = 3, value = 8, wall
 constexpr std::array<NumberColumn, 4> number_columns = {NumberColumn::step, NumberColumn::mode_step,
                                                         NumberColumn::value, NumberColumn::wall_time};
 
+constexpr std::size_t index_column = 7;  // the same
+
+const Cell no_cell;  // in a temporary, GCC 12 takes what a missing cell leaves unset for an error
+
 constexpr std::size_t piece_numbers = 4096;  // whose text fits the L2 cache
 
 /// What one thread makes the text of: numbers of one worker and type.
@@ -109,17 +113,20 @@ class RowsView final : public ValueView {
         columns_(row_columns(context.options.reading.superseded, context.options.smooth.has_value())),
         rows_(context.out, context.options.output, columns_, context.several_trials, context.messages),
         by_element_(!context.options.output.json() && (rows_.wants("index") || rows_.wants("value"))),
-        numbers_suffice_(!rows_.wants("value_smooth") && !rows_.wants("time") && !rows_.wants("elapsed")) {}
+        timed_(rows_.wants("time")),
+        numbers_suffice_(!rows_.wants("value_smooth") && !timed_ && !rows_.wants("elapsed")) {}
 
   void set_trial(std::string_view name) override { rows_.set_trial(name); }
 
   void show(const ValueKey& key, const TensorValue& value) override {
+    if (rows_.full()) {
+      return;
+    }
     const Elements elements(value.view());
     warn_unless_utf8(elements, key, context_.messages);
     const ShapeCell shape{value.shape()};
-    const auto row = [&](Cell index, Cell element) { show_row(key, value.dtype(), shape, index, element); };
     if (value.shape().empty()) {
-      row(Cell(), elements.cell(0));
+      show_row(key, value.dtype(), shape, elements.cell(0));
       return;
     }
     if (!by_element_) {
@@ -127,23 +134,26 @@ class RowsView final : public ValueView {
         const OutputOptions& output = context_.options.output;
         write_json_value(out, elements, output.precision, output.nonfinite);
       };
-      row(Cell(), JsonCell{&write});
+      show_row(key, value.dtype(), shape, JsonCell{&write});
       return;
     }
     const std::uint64_t size = value.view().size();
     if (size == 0) {
       rows_.begin();
     }
+    set_cells(key, value.dtype(), shape, no_cell);
     std::vector<std::int64_t> index(value.shape().size(), 0);
     for (std::uint64_t place = 0; place < size && !rows_.full(); ++place) {
-      row(IndexCell{index}, elements.cell(place));
+      cells_[index_column] = IndexCell{index};
+      cells_[static_cast<std::size_t>(NumberColumn::value)] = elements.cell(place);
+      show_row();
       advance(index, value.shape());
     }
   }
 
   void show_number(const ValueKey& key, const Place& value) override {
     const TensorView view(value.type->dtype, {}, std::as_bytes(std::span(&value.number, 1)));
-    show_row(key, value.type->dtype, ShapeCell{}, Cell(), Elements(view).cell(0));
+    show_row(key, value.type->dtype, ShapeCell{}, Elements(view).cell(0));
   }
 
   [[nodiscard]] bool show_held(const Trial& trial, std::string_view tensor, unsigned jobs,
@@ -192,7 +202,6 @@ class RowsView final : public ValueView {
         });
     return true;
   }
-  [[nodiscard]] std::optional<std::size_t> room() const override { return rows_.room(); }
   void end_step() override { rows_.end_step(); }
 
   void finish() override { rows_.finish(); }
@@ -201,57 +210,40 @@ class RowsView final : public ValueView {
   /// Returns the text of numbers that differ from this one only in `NumberColumn`s; nullopt if the format has
   /// no such text.
   [[nodiscard]] std::optional<RowPattern> text_of_numbers(const ValueKey& key, Dtype dtype) {
-    static const Cell none;  // in a temporary, GCC 12 takes what a missing cell leaves unset for an error
-    std::vector<Cell> cells;
-    for (std::size_t column = 0; column < columns_.size(); ++column) {
-      cells.push_back(cell_of(column, key, dtype, ShapeCell{}, none, none));
-    }
+    set_cells(key, dtype, ShapeCell{}, no_cell);
     std::vector<bool> varies(columns_.size());
     for (const NumberColumn column : number_columns) {
       varies[static_cast<std::size_t>(column)] = true;
     }
-    return rows_.pattern_of(cells, varies);
+    return rows_.pattern_of(cells_, varies);
   }
 
-  void show_row(const ValueKey& key, Dtype dtype, const ShapeCell& shape, const Cell& index, const Cell& element) {
-    rows_.row_of([&](std::size_t column) { return cell_of(column, key, dtype, shape, index, element); });
+  void show_row() {
+    rows_.row_of([this](std::size_t column) { return cells_[column]; });
+  }
+  void show_row(const ValueKey& key, Dtype dtype, const ShapeCell& shape, const Cell& element) {
+    set_cells(key, dtype, shape, element);
+    show_row();
   }
 
-  [[nodiscard]] Cell cell_of(std::size_t column, const ValueKey& key, Dtype dtype, const ShapeCell& shape,
-                             const Cell& index, const Cell& element) {
-    switch (column) {  // in the order of `row_columns`
-      case 0:
-        return key.tensor;
-      case 1:
-        return key.step.value;
-      case 2:
-        return to_string(key.mode);
-      case 3:
-        return key.mode_step.value;
-      case 4:
-        return key.worker;
-      case 5:
-        return to_string(dtype);
-      case 6:
-        return shape;
-      case 7:
-        return index;
-      case 8:
-        return element;
-      case 9:
-        return key.smooth;
-      case 10:
-        return or_missing(key.wall_time);
-      case 11:
-        time_text_ = time_text(key.wall_time);
-        return or_missing(time_text_);
-      case 12:
-        return or_missing(key.elapsed);
-      case 13:
-        return key.superseded;
-      default:
-        return key.written;
-    }
+  /// Sets the cells of a row, in the order of `row_columns`, without an index. They borrow from what is passed.
+  void set_cells(const ValueKey& key, Dtype dtype, const ShapeCell& shape, const Cell& element) {
+    time_text_ = timed_ ? time_text(key.wall_time) : std::string();
+    cells_ = {key.tensor,
+              key.step.value,
+              to_string(key.mode),
+              key.mode_step.value,
+              key.worker,
+              to_string(dtype),
+              shape,
+              no_cell,
+              element,
+              key.smooth,
+              or_missing(key.wall_time),
+              or_missing(time_text_),
+              or_missing(key.elapsed),
+              key.superseded,
+              key.written};
   }
 
   static void advance(std::vector<std::int64_t>& index, const Shape& shape) {
@@ -267,8 +259,10 @@ class RowsView final : public ValueView {
   RowColumns columns_;
   RowWriter rows_;
   bool by_element_;       // else one row per value
+  bool timed_;            // the column `time` is asked for
   bool numbers_suffice_;  // no column needs more of a value than step, time and number
   std::string time_text_;
+  std::vector<Cell> cells_;  // of a row
 };
 
 using StatColumns = std::array<Column, 20>;
@@ -291,12 +285,7 @@ constexpr StatColumns stat_columns(Superseded superseded) {
                                                   written_column}});
 }
 
-// Minimum and maximum are elements. No elements, or complex ones, have neither.
-Cell extreme_of(const ReducedValue& value, Dtype dtype) {
-  return value.kind == ReducedValue::Kind::real ? element_cell(value.real, dtype) : reduced_cell(value);
-}
-
-// The statistics among the columns, in their order.
+// The statistics among the columns, in their order. Minimum and maximum are elements.
 std::vector<Cell> cells_of(const TensorView& view) {
   constexpr std::array<Reduction, 7> wanted = {{{ReductionKind::min},
                                                 {ReductionKind::max},
@@ -309,32 +298,32 @@ std::vector<Cell> cells_of(const TensorView& view) {
   if (view.dtype() != Dtype::string) {
     const std::vector<ReducedValue> values = reduce(view, wanted);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      cells[i] = i < 2 ? extreme_of(values[i], view.dtype()) : reduced_cell(values[i]);
+      const bool element = i < 2 && values[i].kind == ReducedValue::Kind::real;
+      cells[i] = element ? element_cell(values[i].real, view.dtype()) : reduced_cell(values[i]);
     }
   }
   return cells;
 }
 
-/// Where the least and the greatest element are, the first of equal ones; none without a number.
-struct Extremes {
+using Index = std::vector<std::int64_t>;
+
+/// Where the least and the greatest element are, the first of equal ones; empty without a number.
+std::pair<Index, Index> extremes_of(const TensorView& view) {
   std::optional<std::uint64_t> least;
   std::optional<std::uint64_t> greatest;
-};
-
-Extremes extremes_of(const TensorView& view) {
-  Extremes places;
   if (is_real(view.dtype())) {
     visit_numbers(view, [&](const auto& elements) {
       for (std::uint64_t i = 0; i < view.size(); ++i) {
         const auto number = elements[i];
         if (!std::isnan(static_cast<double>(number))) {
-          places.least = !places.least || number < elements[*places.least] ? i : places.least;
-          places.greatest = !places.greatest || number > elements[*places.greatest] ? i : places.greatest;
+          least = !least || number < elements[*least] ? i : least;
+          greatest = !greatest || number > elements[*greatest] ? i : greatest;
         }
       }
     });
   }
-  return places;
+  const auto index = [&view](const auto& place) { return place ? index_of(*place, view.shape()) : Index(); };
+  return {index(least), index(greatest)};
 }
 
 /// --stat: one row of statistics for each value.
@@ -347,21 +336,17 @@ class StatView : public ValueView {
   void set_trial(std::string_view name) override { rows_.set_trial(name); }
 
   void show(const ValueKey& key, const TensorValue& value) override {
-    const Extremes places = extremes_of(value.view());
+    const auto [least, greatest] = extremes_of(value.view());
     std::vector<Cell> cells =
         with_key_cells(key, {to_string(value.dtype()), ShapeCell{value.shape()}, value.view().size()});
     const std::vector<Cell> statistics = cells_of(value.view());
     cells.insert(cells.end(), statistics.begin(), statistics.end());
-    using Index = std::vector<std::int64_t>;
-    const Index least = places.least ? index_of(*places.least, value.shape()) : Index();
-    const Index greatest = places.greatest ? index_of(*places.greatest, value.shape()) : Index();
     cells.push_back(least.empty() ? Cell() : Cell(IndexCell{least}));
     cells.push_back(greatest.empty() ? Cell() : Cell(IndexCell{greatest}));
     cells.insert(cells.end(), {or_missing(key.wall_time), key.superseded, key.written});
     rows_.row(cells);
   }
 
-  [[nodiscard]] std::optional<std::size_t> room() const override { return rows_.room(); }
   void end_step() override { rows_.end_step(); }
 
   void finish() override { rows_.finish(); }

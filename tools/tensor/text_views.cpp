@@ -9,6 +9,7 @@
 
 #include <array>
 #include <optional>
+#include <utility>
 
 namespace smd::tool::tensor {
 
@@ -26,7 +27,7 @@ class TableView : public ValueView {
 
   void show(const ValueKey& key, const TensorValue& value) override {
     if (value.view().size() == 1 && !arrays_) {
-      held_.push_back({key, value});
+      held_.emplace_back(key, value);
       if (held_.size() == most_held) {
         print_held_as_rows();
       }
@@ -39,8 +40,8 @@ class TableView : public ValueView {
       last_ = Printed::number;
     }
     arrays_ = true;
-    for (const Held& held : held_) {
-      print(held.key, held.value);
+    for (const auto& [of, number] : held_) {
+      print(of, number);
     }
     held_.clear();
     print(key, value);
@@ -65,11 +66,6 @@ class TableView : public ValueView {
  private:
   enum class Printed : std::uint8_t { nothing, number, array };
 
-  struct Held {
-    ValueKey key;
-    TensorValue value;
-  };
-
   void print_held_as_rows() {
     if (held_.empty()) {
       return;
@@ -78,9 +74,9 @@ class TableView : public ValueView {
       rows_.emplace(context_.out, context_.options.output, table_columns, context_.several_trials, context_.messages);
     }
     rows_->set_trial(trial_);
-    for (const Held& held : held_) {
-      const Elements elements(held.value.view(), Elements::NotText::sized);
-      rows_->row(with_key_cells(held.key, {elements.cell(0)}));
+    for (const auto& [key, value] : held_) {
+      const Elements elements(value.view(), Elements::NotText::sized);
+      rows_->row(with_key_cells(key, {elements.cell(0)}));
     }
     held_.clear();
   }
@@ -111,7 +107,7 @@ class TableView : public ValueView {
   bool ascii_;
   bool arrays_ = false;
   Printed last_ = Printed::nothing;
-  std::vector<Held> held_;
+  std::vector<std::pair<ValueKey, TensorValue>> held_;
   std::optional<RowWriter> rows_;
 };
 

@@ -80,10 +80,8 @@ std::string checked_worker_part(const HookConfig& config) {
   const bool unusable = worker.empty() || worker.size() > 200 || !detail::valid_utf8(worker) ||
                         part.find_first_of(std::string_view("/\0", 2)) != std::string::npos ||
                         layout::worker_name(part) != worker;
-  if (unusable) {
-    throw InvalidArgument(detail::in_quotes(worker) +
-                          " cannot be a worker's name: it would not read back from a file's name");
-  }
+  detail::refuse_if(
+      unusable, detail::in_quotes(worker) + " cannot be a worker's name: it would not read back from a file's name");
   detail::refuse_if(config.num_workers == 0, "the number of workers is 0");
   return part;
 }

@@ -11,6 +11,7 @@
 #include <smd/reduction.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace smd::detail::hook {
 
@@ -36,7 +37,7 @@ bool can_be_saved(std::string_view plain) noexcept {
 
 std::string reference_reduction_list(const std::vector<std::string>& names) {
   std::string list;
-  const auto append = [&](bool abs, bool norm) {
+  for (const auto& [abs, norm] : {std::pair(false, false), {false, true}, {true, false}, {true, true}}) {
     for (const std::string& name : names) {
       const std::string plain = plain_reduction_name(name);
       const bool is_abs = plain.starts_with("abs_");
@@ -46,11 +47,7 @@ std::string reference_reduction_list(const std::vector<std::string>& names) {
       }
       text::append_part(list, plain + (is_norm ? "_norm" : ""), ",");
     }
-  };
-  append(false, false);
-  append(false, true);
-  append(true, false);
-  append(true, true);
+  }
   return list;
 }
 
@@ -75,20 +72,16 @@ namespace {
                         (near.empty() ? "; there are " + plain + " each also abs_" : near));
 }
 
-void add(ReductionConfig& config, const std::string& name) {
-  const std::string plain = detail::hook::plain_reduction_name(name);
-  if (!detail::hook::can_be_saved(plain)) {
-    refuse(name);
-  }
-  detail::add_once(config.reductions, plain);
-}
-
 }  // namespace
 
 ReductionConfig parse_reduction_config(std::string_view list, bool save_raw_tensor, bool save_shape) {
   ReductionConfig config{.save_raw_tensor = save_raw_tensor, .save_shape = save_shape};
   for (const std::string& name : text::list_items(list)) {
-    add(config, name);
+    const std::string plain = detail::hook::plain_reduction_name(name);
+    if (!detail::hook::can_be_saved(plain)) {
+      refuse(name);
+    }
+    detail::add_once(config.reductions, plain);
   }
   return config;
 }

@@ -61,7 +61,8 @@ void check_name(std::string_view name) {
 Collections::Collections(const HookConfig& config)
     : save_config_(config.save_config),
       save_histogram_(config.save_histogram.value_or(true)),
-      reduction_config_(config.reduction_config.value_or(ReductionConfig{.save_raw_tensor = true})) {
+      reduction_config_(config.reduction_config.value_or(ReductionConfig{.save_raw_tensor = true})),
+      replaces_earlier_(config.replaces_earlier_reductions) {
   for (const auto& [mode, of_mode] : save_config_.modes()) {
     check_interval(of_mode, "the hook");
   }
@@ -308,8 +309,9 @@ void Collections::merge(const std::map<std::string, Collection>& earlier) {
     Entry& entry = entries_[find_or_add(name)];
     if (!known) {
       entry.config = collection;
-      if (entry.config.reduction_config && entry.config.reduction_config->reductions.empty() &&
-          !entry.config.reduction_config->save_raw_tensor && !entry.config.reduction_config->save_shape) {
+      const auto& reductions = entry.config.reduction_config;
+      if (replaces_earlier_ ||
+          (reductions && reductions->reductions.empty() && !reductions->save_raw_tensor && !reductions->save_shape)) {
         entry.config.reduction_config.reset();
       }
       resolve(entry);

@@ -82,6 +82,7 @@ class Collections {
   SaveConfig save_config_;
   bool save_histogram_;
   ReductionConfig reduction_config_;
+  bool replaces_earlier_;      // the reductions of collections that only earlier runs configured
   bool everything_ = false;    // all collections are saved
   bool told_nothing_ = false;  // everything is saved because nothing was configured
   bool have_members_ = false;  // `require_members` has returned

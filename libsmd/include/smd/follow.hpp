@@ -38,7 +38,8 @@ struct FollowEvent {
   /// The step is returned anyway, out of order.
   bool late = false;
   /// In a layout without step files (`LayoutTraits::marks_steps` is false) a step can grow: it is returned again, each
-  /// time with what has arrived since. For `EntryQuery::arrivals`.
+  /// time with what has arrived since. For `EntryQuery::arrivals`. With step files that happens if a worker's file
+  /// comes after its step was complete, or a saver adds to the step.
   Arrivals arrivals = {};
   /// Event files that index files name, but that are missing or too short: the follower waited for
   /// SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT intervals, or the job ended, or their worker saved later steps. Reading
@@ -46,9 +47,9 @@ struct FollowEvent {
   std::vector<std::string> missing = {};
 };
 
-/// Returns each complete step of a trial exactly once, ascending, as it becomes complete, until the job ends. (For a
-/// trial whose steps can grow, see `FollowEvent::arrivals`.) docs/format.md defines a complete step: all workers wrote
-/// it, or a later step is complete, or too many incomplete steps follow it, or the job is over.
+/// Returns each complete step of a trial exactly once, ascending, as it becomes complete, until the job ends. (For
+/// steps that grow, see `FollowEvent::arrivals`.) docs/format.md defines a complete step: all workers wrote it, or a
+/// later step is complete, or too many incomplete steps follow it, or the job is over.
 ///
 ///     smd::StepFollower follower(trial, {.wait = {.idle = std::chrono::minutes(10)}});
 ///     for (smd::FollowEvent event = follower.next(); event.outcome == smd::WaitOutcome::reached;

@@ -37,6 +37,7 @@ struct Problem {
                                         ///< file.
   std::optional<std::uint64_t> offset;  ///< Byte offset in `file`, if known.
   std::string text;                     ///< What is wrong, without the place.
+  bool unfinished = false;              ///< The file ends too soon, or is missing: its writer may still complete it.
 
   bool operator==(const Problem&) const = default;
 };

@@ -16,7 +16,8 @@
 #endif
 
 /// The CPU's own CRC-32C instruction, for functions that compute many short CRCs and have it inlined: they are declared
-/// with SMD_TARGET_CRC, and called only if `has_crc_instruction`.
+/// with SMD_TARGET_CRC, and called only if `has_crc_instruction`. Benchmark: measurements.py, `smd-ls, 1 tag x
+/// 1,000,000 steps`.
 namespace smd::detail {
 
 #if defined(__x86_64__)

@@ -6,6 +6,7 @@
 #include "text/path.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace smd::detail::layout {
@@ -15,10 +16,19 @@ using storage::EntryKind;
 
 namespace {
 
-constexpr std::size_t longest_path = 4095;               // PATH_MAX without the NUL at the end
-constexpr std::string_view folder_of_copies = ".~tmp~";  // of `rsync --delay-updates`
+constexpr std::size_t longest_path = 4095;  // PATH_MAX without the NUL at the end
 
 }  // namespace
+
+bool is_name_of_copy(std::string_view leaf) noexcept {
+  constexpr std::array<std::string_view, 4> endings = {".tmp", ".part", ".partial", "~"};
+  return std::ranges::any_of(endings, [leaf](std::string_view ending) { return leaf.ends_with(ending); });
+}
+
+std::string joined(std::string_view folder, std::string_view name) {
+  std::string path(folder);
+  return path.append(path.empty() ? "" : "/").append(name);
+}
 
 FolderWalk::FolderWalk(storage::Storage& storage, std::string_view name, WalkLimits limits)
     : storage_(storage), place_name_(name), left_(std::move(limits)) {}
@@ -27,10 +37,7 @@ std::string_view FolderWalk::name() const noexcept {
   return path_.empty() ? std::string_view(place_name_) : text::leaf_of(path_);
 }
 
-std::string FolderWalk::path_of(std::string_view below) const {
-  std::string path = path_;
-  return path.append(path.empty() || below.empty() ? "" : "/").append(below);
-}
+std::string FolderWalk::path_of(std::string_view below) const { return below.empty() ? path_ : joined(path_, below); }
 
 const DirEntry* FolderWalk::find(std::string_view name) const noexcept {
   const auto entry = std::ranges::lower_bound(entries_, name, {}, &DirEntry::name);
@@ -72,9 +79,9 @@ bool FolderWalk::may_visit(const std::string& folder, bool link) {
     return false;
   }
   const bool of_system = folder == "proc" || folder == "sys" || folder == "dev";  // below `/`
-  const std::string_view why = text::leaf_of(folder) == folder_of_copies ? "rsync has not put these copies in place yet"
-                               : link || of_system                       ? storage_.off_limits(folder)
-                                                                         : std::string_view();
+  const std::string_view why = is_name_of_copy(text::leaf_of(folder)) ? "its name is that of an unfinished copy"
+                               : link || of_system                    ? storage_.off_limits(folder)
+                                                                      : std::string_view();
   if (!why.empty()) {
     notes_.add({ProblemKind::remark, folder, {}, std::string(why)});
   }
@@ -142,8 +149,8 @@ void FolderWalk::enter_all(std::span<const std::string_view> except) {
 }
 
 const Entries& FolderWalk::beside(std::string_view folder) {
-  std::string path(text::folder_of(path_));
-  return listed(folder.empty() ? std::move(path) : path.append(path.empty() ? "" : "/").append(folder));
+  const std::string_view outer = text::folder_of(path_);
+  return listed(folder.empty() ? std::string(outer) : joined(outer, folder));
 }
 
 const Entries& FolderWalk::listed(std::string path) {

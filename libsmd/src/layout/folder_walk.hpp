@@ -25,6 +25,12 @@ using Entries = std::vector<storage::DirEntry>;  ///< By name.
 /// Returns whether a file of that name is only what macOS keeps beside another one on a foreign disk: `._NAME`.
 [[nodiscard]] constexpr bool is_apple_double(std::string_view leaf) noexcept { return leaf.starts_with("._"); }
 
+/// Returns whether a name is that of a copy that is being made, as rsync's `.~tmp~`, or of what a copy replaced.
+[[nodiscard]] bool is_name_of_copy(std::string_view leaf) noexcept;
+
+/// Returns the path of what lies in a folder, which may be empty.
+[[nodiscard]] std::string joined(std::string_view folder, std::string_view name);
+
 /// Returns the first bytes of a file, which tell what it is.
 [[nodiscard]] Outcome<std::vector<std::byte>> read_first_bytes(storage::Storage& storage, const std::string& path,
                                                                std::size_t most = wire::telling_bytes);
@@ -38,8 +44,8 @@ struct WalkLimits {
 
 /// Visits a place and the folders below it, level by level. Follows symbolic links, but visits each folder once, under
 /// its own name rather than that of a link. No link leads to the place, to a folder above it, or into the system's
-/// /proc, /sys and /dev. What rsync keeps in a `.~tmp~` below the place is not visited. The functions that ask about a
-/// folder are about the current one.
+/// /proc, /sys and /dev. Unfinished copies below the place are not visited. The functions that ask about a folder are
+/// about the current one.
 class FolderWalk {
  public:
   /// `name`: the place's own, for `name()`. `storage` must outlive this.

@@ -77,17 +77,14 @@ class Sorter {
  public:
   void add(const NamedValues& values) {
     if (values.kind == ValueKind::system) {
-      put(system_collection, values.tensor);
-      return;
+      return put(system_collection, values.tensor);
     }
     put("all", values.tensor);
     if (values.kind == ValueKind::number) {
-      put(is_loss_name(values.tensor) ? "losses" : "scalars", values.tensor);
-      return;
+      return put(is_loss_name(values.tensor) ? "losses" : "scalars", values.tensor);
     }
     if (values.kind == ValueKind::counter) {
-      put("metrics", values.tensor);
-      return;
+      return put("metrics", values.tensor);
     }
     if (values.kind == ValueKind::further) {
       return;

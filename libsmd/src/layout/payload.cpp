@@ -13,7 +13,8 @@ constexpr std::size_t few_chunks = 12;  // a quarter of a megabyte
 constexpr std::size_t large_page_bytes = std::size_t{2} << 20;
 
 /// Returns memory on its own large pages, if there are any: the first use of one costs less than that of the small
-/// pages that it replaces, which is most of the cost of filling a column of a million numbers.
+/// pages that it replaces, which is most of the cost of filling a column of a million numbers. Benchmark:
+/// measurements.py, `smd-ls, 1 tag x 1,000,000 steps`.
 void* take_large_pages(std::size_t bytes) {
   void* const memory = ::operator new(bytes, std::align_val_t(large_page_bytes));
 #ifdef MADV_HUGEPAGE
@@ -36,14 +37,8 @@ std::uint32_t TypeList::add_kind(ValueType type) {
 }
 
 bool TypeList::operator==(const TypeList& other) const {
-  if (which_ == other.which_ && kinds_ == other.kinds_) {
-    return true;
-  }
-  bool same = size() == other.size();
-  for (std::size_t i = 0; same && i < size(); ++i) {
-    same = (*this)[i] == other[i];
-  }
-  return same;
+  const auto same = [&](std::uint32_t a, std::uint32_t b) { return kinds_[a] == other.kinds_[b]; };
+  return (which_ == other.which_ && kinds_ == other.kinds_) || std::ranges::equal(which_, other.which_, same);
 }
 
 void PayloadArena::Delete::operator()(void* memory) const noexcept {

@@ -48,7 +48,6 @@ class TypeList {
 
   [[nodiscard]] std::size_t size() const noexcept { return which_.size(); }
   [[nodiscard]] const ValueType& operator[](std::size_t i) const noexcept { return kinds_[which_[i]]; }
-  [[nodiscard]] const ValueType& at(std::size_t i) const { return kinds_[which_.at(i)]; }
   /// Returns the stored types; a type may occur twice.
   [[nodiscard]] const std::vector<ValueType>& kinds() const noexcept { return kinds_; }
   bool operator==(const TypeList& other) const;

@@ -114,7 +114,17 @@ void StepRowWriter::end_new_row() {
   key.types = list_of_types();
   key.wide = std::ranges::any_of(starts_, is_wide);
   key.length_form = length_form(key.types == no_id);
-  enter_stretch(key);
+  Stretch& stretch = stretches_[key];
+  if (stretch.names.empty()) {
+    stretch.names = names_;
+    stretch.types = types_;
+    stretch.wide = key.wide;
+    stretch.length_form = key.length_form;
+  }
+  if (stretch.rows == stretch.capacity) {
+    make_room(stretch, key);
+  }
+  stretch_ = &stretch;
   while (filled_ < starts_.size()) {
     store(starts_[filled_], lengths_[filled_]);
   }
@@ -144,20 +154,6 @@ void StepRowWriter::push_repeated(std::int64_t first_step, std::uint32_t count, 
       pushed = count;
     }
   }
-}
-
-void StepRowWriter::enter_stretch(const StretchKey& key) {
-  Stretch& stretch = stretches_[key];
-  if (stretch.names.empty()) {
-    stretch.names = names_;
-    stretch.types = types_;
-    stretch.wide = key.wide;
-    stretch.length_form = key.length_form;
-  }
-  if (stretch.rows == stretch.capacity) {
-    make_room(stretch, key);
-  }
-  stretch_ = &stretch;
 }
 
 /// Doubles the number of rows each time, so that a look that finds a step or two takes little memory.
@@ -234,12 +230,11 @@ void SeriesListing::add_workers(std::uint32_t count) {
 
 void SeriesListing::add_notes(const std::string& file, const ProblemList& problems,
                               const std::optional<Problem>& rest) {
-  std::vector<Problem> all = problems.all();
-  if (rest) {
-    all.push_back(*rest);
-  }
-  for (Problem& problem : all) {
+  for (Problem& problem : problems.all()) {
     notes.add(in_file(std::move(problem), file));
+  }
+  if (rest) {
+    notes.add(in_file(*rest, file));
   }
 }
 
@@ -262,15 +257,6 @@ void SeriesRows::begin_file(SeriesTable& table, std::string_view run, std::strin
   } else if (rows.empty() || rows.back().second != file) {
     rows.emplace_back(rows_.row(), file);
   }
-}
-
-std::string SeriesRows::full_name(std::string_view name) const {
-  std::string full;
-  full.reserve(run_.size() + 1 + name.size());
-  if (!run_.empty()) {
-    full.append(run_).push_back('/');
-  }
-  return full.append(name);
 }
 
 /// Writers repeat their names in the same order, so the name that followed last time is tried first.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "layout/folder_walk.hpp"
 #include "layout/layout.hpp"
 #include "layout/name_collections.hpp"
 #include "layout/name_table.hpp"
@@ -215,7 +216,6 @@ class StepRowWriter {
     const auto apart = static_cast<std::uint64_t>(step_) - static_cast<std::uint64_t>(first.file.step);
     return last.count == 1 ? apart <= most_apart : apart == last.count * static_cast<std::uint64_t>(last.stride);
   }
-  void enter_stretch(const StretchKey& key);
   void make_room(Stretch& stretch, const StretchKey& key);
   std::uint32_t list_of_types();
 
@@ -242,7 +242,8 @@ class StepRowWriter {
 };
 
 /// Goes on with the current row, and with further rows like it. What changes with each number is held in here, that is
-/// in registers, until `end`; the writer must not be used before.
+/// in registers, until `end`; the writer must not be used before. Benchmark: measurements.py, `smd-ls, 10 tags x
+/// 100,000 steps`.
 class StepRowWriter::RepeatedRows {
  public:
   /// @pre all entries of the writer's last whole row were numbers, and `writer.repeats_narrow`
@@ -458,7 +459,7 @@ class SeriesRows {
                   std::uint32_t worker, bool seen = false);
   [[nodiscard]] StepRowWriter& writer() noexcept { return rows_; }
   [[nodiscard]] const std::string& run() const noexcept { return run_; }
-  [[nodiscard]] std::string full_name(std::string_view name) const;
+  [[nodiscard]] std::string full_name(std::string_view name) const { return joined(run_, name); }
   /// Returns the series of the next value, whose id then is `previous`.
   [[nodiscard]] Series& series_of(std::string_view name);
   /// As above, of a series that the table has.
@@ -498,13 +499,14 @@ class SeriesRows {
   /// Returns whether numbers have the series of the current row, in its order. Rows of such numbers at later steps may
   /// be added as a whole, as `take_number` adds them, but faster: `add_row` returns where the numbers of the next one
   /// belong, 8 bytes each; null if its step or its time does not fit, or there is no room. Then `end_rows` with the
-  /// last numbers added.
+  /// last numbers added. Benchmark: metric_logs.py, `smd-ls -j 1, a million rows of CSV`.
   [[nodiscard]] bool goes_on(std::span<const Number> numbers) const;
   [[nodiscard]] std::byte* add_row(std::int64_t step, double wall_time) {
     return rows_.can_repeat() ? rows_.add_repeated(step, std::bit_cast<std::uint64_t>(wall_time)) : nullptr;
   }
   void end_rows(std::span<const Number> last);
-  /// Adds a row so. Returns false, and adds nothing, if it does not go on.
+  /// Adds a row so. Returns false, and adds nothing, if it does not go on. Benchmark: metric_logs.py, `smd-ls -j 1, a
+  /// million records of W&B`.
   bool take_alike(std::span<const Number> numbers, std::int64_t step, double wall_time);
   [[nodiscard]] const ReductionNames& reductions_of(Series& series);
   /// Supersedes all values of the table at this step and later ones: the job was restarted. A series is only changed

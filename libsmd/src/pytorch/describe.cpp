@@ -138,12 +138,11 @@ class Describer {
     const Object top = object_of(pickle_.root());
     const std::vector<Pickle::Pair> children = children_of(top);
     for (const std::string_view key : roots) {
-      const auto root =
-          std::ranges::find_if(children, [&](const Pickle::Pair& child) { return pickle_.text(child.key) == key; });
-      if (root != children.end() && has_names(root->value)) {
-        walk(root->value);
+      const Pickle::Pair root = child(children, key);
+      if (root.value != Pickle::nothing && has_names(root.value)) {
+        walk(root.value);
         if (found_ > 0) {
-          root_ = root->key;
+          root_ = root.key;
           main_ = false;
           break;
         }
@@ -157,6 +156,7 @@ class Describer {
   void run_constants() && {
     main_ = tensors_.size() == 0;  // of a frozen module they are the model
     name_ = "constants";
+    keys_ = 1;
     walk(pickle_.root());
     tell_others();
   }
@@ -196,11 +196,9 @@ class Describer {
     return !over_;
   }
 
+  void remark(std::string text) { file_.problems.add(make_problem(ProblemKind::remark, std::move(text))); }
   void problem(Ref value, std::string text) {
     file_.problems.add(damaged(std::move(text), storages_.pickle_begin + pickle_.offset(value)));
-  }
-  void tensor_problem(Ref value, const std::string& why) {
-    problem(value, "tensor " + in_quotes(shown_name()) + ": " + why);
   }
 
   /// Returns what a storage is, which is then known to be that of a tensor.
@@ -213,6 +211,11 @@ class Describer {
   /// Names storages of no tensor that is listed: they stand alone, or where no tensor is looked for. Counts files in
   /// the file.
   void tell_others() {
+    if (has_positions_) {
+      remark(
+          "keys without a text stand in names by their position, as '<0>', which another file may have for another "
+          "key");
+    }
     std::size_t files = 0;
     for (Ref node = 0; node < pickle_.nodes(); ++node) {
       // Of modules three attributes are read: that others have tensors too is usual.
@@ -225,9 +228,8 @@ class Describer {
       files += std::ranges::any_of(torch_magics, begins) ? 1 : 0;
     }
     if (files != 0) {
-      file_.problems.add(make_problem(
-          ProblemKind::remark,
-          text::counted(files, "value", "begins", "begin") + " as an archive or a file of PyTorch, which is not read"));
+      remark(text::counted(files, "value", "begins", "begin") +
+             " as an archive or a file of PyTorch, which is not read");
     }
     std::set<std::string_view> keys;
     for (const State state : {unseen, barren}) {
@@ -244,9 +246,8 @@ class Describer {
       }
     }
     if (!keys.empty() && storages_.find && !over_) {
-      file_.problems.add(make_problem(ProblemKind::remark, text::counted(keys.size(), "storage", "is", "are") +
-                                                               " of no listed tensor, and not read: " +
-                                                               text::first_names({keys.begin(), keys.end()})));
+      remark(text::counted(keys.size(), "storage", "is", "are") +
+             " of no listed tensor, and not read: " + text::first_names({keys.begin(), keys.end()}));
     }
   }
 
@@ -311,13 +312,15 @@ class Describer {
     return children;
   }
 
-  [[nodiscard]] Ref child(const std::vector<Pickle::Pair>& children, std::string_view key) const {
+  /// Returns the child with a key; nothing if there is none.
+  [[nodiscard]] Pickle::Pair child(const std::vector<Pickle::Pair>& children, std::string_view key) const {
     const auto found =
         std::ranges::find_if(children, [&](const Pickle::Pair& child) { return pickle_.text(child.key) == key; });
-    return found == children.end() ? Pickle::nothing : found->value;
+    return found == children.end() ? Pickle::Pair{Pickle::nothing, Pickle::nothing} : *found;
   }
   [[nodiscard]] bool is_module(const std::vector<Pickle::Pair>& children) const {
-    return child(children, "_parameters") != Pickle::nothing && child(children, "_modules") != Pickle::nothing;
+    return child(children, "_parameters").value != Pickle::nothing &&
+           child(children, "_modules").value != Pickle::nothing;
   }
   /// Returns whether a value is a mapping, has items, or is a module.
   bool has_names(Ref value) {
@@ -327,43 +330,80 @@ class Describer {
            (is_container(value) && is_module(children_of(object_of(value))));
   }
 
-  /// Returns how a key stands in a name. Valid until the next call.
-  std::string_view key_text(Ref key, std::size_t index) {
-    if (!pickle_.text(key).empty()) {
+  /// Appends how a key stands in a name: as it is, or within another key as Python writes it. Returns false if it has
+  /// no text.
+  bool append_key(Ref key, std::size_t depth, std::string& to) {
+    if (depth == limits::pickle_depth || to.size() > limits::name_bytes || !spend(1)) {
+      return false;
+    }
+    if (const auto known = number(key)) {
+      std::array<char, 32> digits;
+      const auto write = [&](auto one) { return std::to_chars(digits.data(), digits.data() + digits.size(), one).ptr; };
+      to.append(digits.data(), std::visit(write, *known));
+      return true;
+    }
+    const Kind kind = pickle_.kind(key);
+    if (const auto text = kind == Kind::text ? pickle_.text(key) : bytes_of(key)) {
+      to += depth == 0 ? std::string(*text) : "'" + with_backslashes(*text, "\\'") + "'";
+      return spend(text->size());
+    }
+    if (const GlobalName* const global = pickle_.global(key)) {
+      to.append(global->module).append(1, '.').append(global->name);
+      return spend(global->module.size() + global->name.size());
+    }
+    if (kind == Kind::call) {  // such as complex(1, 2)
+      const std::size_t added = pickle_.pairs(key).size();
+      return spend(added) && added == 0 && pickle_.global(pickle_.callee(key)) != nullptr &&
+             pickle_.kind(pickle_.arguments(key)) == Kind::tuple && append_key(pickle_.callee(key), depth + 1, to) &&
+             append_key(pickle_.arguments(key), depth + 1, to);
+    }
+    if (kind != Kind::tuple) {
+      const auto boolean = pickle_.boolean(key);
+      to += !boolean ? "None" : *boolean ? "True" : "False";
+      return boolean || kind == Kind::none;
+    }
+    const std::vector<Ref> items = pickle_.items(key);
+    const auto append_item = [&](const Ref& item) {
+      to += &item == items.data() ? "(" : ", ";
+      return append_key(item, depth + 1, to);
+    };
+    const bool known = spend(items.size()) && std::ranges::all_of(items, append_item);
+    to += items.empty() ? "()" : items.size() == 1 ? ",)" : ")";
+    return known;
+  }
+  /// Returns how a key stands in a name; nullopt if it has no text. Valid until the next call.
+  std::optional<std::string_view> key_text(Ref key, std::size_t index) {
+    if (pickle_.kind(key) == Kind::text || pickle_.kind(key) == Kind::bytes) {
       return pickle_.text(key);
     }
-    if (key == Pickle::appended || pickle_.integer(key)) {
-      return key_ = key == Pickle::appended ? std::to_string(index) : std::to_string(*pickle_.integer(key));
-    }
-    if (const auto real = pickle_.real(key)) {
-      std::array<char, 32> digits;
-      return key_.assign(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), *real).ptr);
-    }
-    if (const auto boolean = pickle_.boolean(key)) {
-      return *boolean ? "True" : "False";
-    }
-    return key_ = pickle_.kind(key) == Kind::text ? "" : "<" + std::to_string(index) + ">";
+    key_ = key == Pickle::appended ? std::to_string(index) : "";
+    return !key_.empty() || append_key(key, 0, key_) ? std::optional<std::string_view>(key_) : std::nullopt;
   }
 
   // The walk.
 
   void walk_child(std::string_view key, Ref value) {
-    if (!is_container(value)) {
-      return;
-    }
     const std::size_t before = name_.size();
-    name_.append(before == 0 ? "" : ".").append(key);
+    name_.append(keys_++ == 0 ? "" : ".").append(key);
     if (name_.size() > limits::name_bytes) {
       problem(value, "a name is longer than name_bytes: " + in_quotes(name_));
     } else {
       walk(value);
     }
     name_.resize(before);
+    --keys_;
   }
   void walk_children(const std::vector<Pickle::Pair>& children, Ref left_out = Pickle::nothing) {
     for (std::size_t i = 0; i < children.size() && !over_; ++i) {
-      if (children[i].key != left_out) {
-        walk_child(key_text(children[i].key, i), children[i].value);
+      if (children[i].key == left_out || !is_container(children[i].value)) {
+        continue;
+      }
+      if (const auto key = key_text(children[i].key, i)) {
+        walk_child(*key, children[i].value);
+      } else {
+        const std::size_t before = found_;
+        walk_child("<" + std::to_string(i) + ">", children[i].value);
+        has_positions_ = has_positions_ || found_ != before;
       }
     }
   }
@@ -397,7 +437,7 @@ class Describer {
   void walk_object(const Object& object) {
     const std::vector<Pickle::Pair> children = children_of(object);
     const std::size_t before = found_;
-    if (const Ref local = child(children, "_local_tensor"); pickle_.kind(object.node) == Kind::call) {
+    if (const Ref local = child(children, "_local_tensor").value; pickle_.kind(object.node) == Kind::call) {
       const bool part = std::exchange(part_, true);
       walk(local);
       part_ = part;
@@ -420,7 +460,7 @@ class Describer {
     if (module) {
       has_modules_ = true;
       for (const std::string_view kind : {"_parameters", "_buffers", "_modules"}) {
-        const std::vector<Pickle::Pair> own = children_of(object_of(child(children, kind)));
+        const std::vector<Pickle::Pair> own = children_of(object_of(child(children, kind).value));
         others = others && own.empty();  // quantised layers have their tensors elsewhere
         walk_children(own);
       }
@@ -510,8 +550,8 @@ class Describer {
     set_type(storage ? storage->dtype : "");
     constexpr std::uint64_t most_bytes = std::uint64_t{1} << 24;
     const bool known = storage && !storage->dtype.empty() && storages_.find && !storages_.swapped;
-    if (known && is_floating(type_.dtype) && fits(*storage, arguments, arguments[6]) && type_.strides.empty() &&
-        (scale_bytes_ += tensor_.length) <= most_bytes) {
+    if (known && is_floating(type_.dtype) && place(*storage, arguments, arguments[6]).empty() &&
+        type_.strides.empty() && (scale_bytes_ += tensor_.length) <= most_bytes) {
       file_.scales.push_back({std::string(shown_name()), type_.dtype, tensor_.offset, tensor_.length});
     }
   }
@@ -523,60 +563,52 @@ class Describer {
     const auto storage = storage_of_tensor(arguments[0]);
     set_type(dtype != Pickle::nothing ? class_name(pickle_, dtype) : storage ? storage->dtype : "");
     type_.meaning = object.meaning == Meaning::quantised ? quantiser(pickle_.first_items(arguments[4])) : dense_size_;
-    why_.clear();
     const bool right = storage && (!storage->dtype.empty() || dtype != Pickle::nothing);
-    if (!right || !fits(*storage, arguments, metadata)) {
-      why_ = why_.empty() ? "its storage cannot be understood" : why_;
-    }
-    add(object, why_.empty() ? nullptr : why_.c_str());
+    const std::string why = right ? place(*storage, arguments, metadata) : "its storage cannot be understood";
+    add(object, why.empty() ? nullptr : why.c_str());
   }
 
-  bool refuse(std::string why) {
-    why_ = std::move(why);
-    return false;
-  }
-
-  /// Finds the place of a tensor in its storage.
-  bool fits(const StorageFacts& storage, const Pickle::First& arguments, Ref metadata) {
+  /// Finds the place of a tensor in its storage. Returns why it cannot be read; empty if it can.
+  std::string place(const StorageFacts& storage, const Pickle::First& arguments, Ref metadata) {
     const std::uint64_t item = type_.unread_type.empty() ? item_size(type_.dtype) : 1;
     const auto offset = natural(pickle_, arguments[1]);
     std::uint64_t span = 0;
     if (const char* const why = why_not_as_stored(metadata)) {
-      return refuse(why);
+      return why;
     }
     if (!offset || !pickle_.take_sizes(arguments[2], type_.shape) || !pickle_.take_sizes(arguments[3], type_.strides) ||
         type_.strides.size() != type_.shape.size()) {
-      return refuse("its sizes, strides and offset are not natural numbers, disagree, or are more than " +
-                    std::to_string(limits::dimensions));
+      return "its sizes, strides and offset are not natural numbers, disagree, or are more than " +
+             std::to_string(limits::dimensions);
     }
     if (!measure(item, span)) {
-      return refuse("its sizes and strides are larger than any file, or repeat elements to more than expanded_bytes");
+      return "its sizes and strides are larger than any file, or repeat elements to more than expanded_bytes";
     }
     if (!type_.unread_type.empty() || !storages_.find) {
       tensor_.length = type_.unread_type.empty() ? span * item : 0;
-      return true;
+      return {};
     }
     const std::string name = std::string(storages_.folder).append(storage.key.substr(0, limits::name_bytes));
     const auto index = storages_.find(storage.key);
     if (!index) {
       not_yet_ = file_.cut.has_value();
-      return refuse(printable(name) + " is missing");
+      return printable(name) + " is missing";
     }
     const Member& member = storages_.members[*index];
     if (!member.sound || member.method != 0) {
-      return refuse(printable(name) + (member.method != 0 ? " is compressed" : " is damaged"));
+      return printable(name) + (member.method != 0 ? " is compressed" : " is damaged");
     }
     if (member.size < storage.bytes) {
-      return refuse(printable(name) + " has " + std::to_string(member.size) + " bytes, its storage " +
-                    std::to_string(storage.bytes));
+      return printable(name) + " has " + std::to_string(member.size) + " bytes, its storage " +
+             std::to_string(storage.bytes);
     }
     const std::uint64_t elements = storage.view_bytes / item;
     if (span != 0 && (*offset > elements || span > elements - *offset)) {
-      return refuse("it reaches beyond its storage");
+      return "it reaches beyond its storage";
     }
     tensor_.offset = member.begin + storage.view_begin + (span == 0 ? 0 : *offset * item);
     tensor_.length = span * item;
-    return true;
+    return {};
   }
 
   /// Returns why the elements are not what the storage has; null if they are.
@@ -632,7 +664,7 @@ class Describer {
       return "a scale" + checksum_of(parts[1]) + " and a zero point" + checksum_of(parts[2]) +
              " for each index of axis " + (axis ? std::to_string(*axis) : "?");
     }
-    std::string scale = "scale " + std::string(key_text(parts[1], 0));
+    std::string scale = "scale " + std::string(key_text(parts[1], 0).value_or(""));
     if (!std::isfinite(*pickle_.real(parts[1]))) {
       file_.problems.add(make_problem(ProblemKind::warning, "tensor " + in_quotes(shown_name()) + ": by its " + scale +
                                                                 " none of its integers stands for a number"));
@@ -648,7 +680,7 @@ class Describer {
   }
 
   [[nodiscard]] std::string_view shown_name() const noexcept {
-    return name_.empty() ? std::string_view("tensor") : std::string_view(name_);
+    return keys_ == 0 ? std::string_view("tensor") : std::string_view(name_);
   }
 
   /// Adds `tensor_` with `type_`. `why`: it cannot be read; null: it can.
@@ -656,7 +688,7 @@ class Describer {
     const std::string_view name = shown_name();
     ++found_;
     if (why != nullptr && storages_.find && !not_yet_) {
-      tensor_problem(object.node, why);
+      problem(object.node, "tensor " + in_quotes(name) + ": " + why);
     }
     if (tensors_.size() == limits::pytorch_tensors && !over_) {
       problem(object.node, "not all tensors are listed: it has more than pytorch_tensors");
@@ -832,8 +864,7 @@ class Describer {
   std::uint64_t budget_ = 0;
   ValueType type_;                      ///< Of the tensor that is looked at,
   wire::FileTensors::Position tensor_;  ///< where its elements are,
-  std::string why_;                     ///< and why they cannot be read,
-  bool not_yet_ = false;                ///< which is only that the file is cut before them.
+  bool not_yet_ = false;                ///< and whether they cannot be read only because the file is cut before them.
   std::uint64_t scale_bytes_ = 0;       ///< Of all scales that are noted.
   std::string dense_size_;              ///< Of the sparse tensor whose indices are walked.
   bool swapped_ = false;                ///< The array's elements are big-endian.
@@ -845,7 +876,9 @@ class Describer {
   bool has_modules_ = false;
   bool main_ = true;
   bool part_ = false;
-  std::string name_;  ///< Of the value that is walked through.
+  std::string name_;            ///< Of the value that is walked through,
+  std::size_t keys_ = 0;        ///< and how many keys are in it, which may be empty.
+  bool has_positions_ = false;  ///< A tensor's name has the position of a key in it.
   std::size_t depth_ = 0;
   std::size_t found_ = 0;  ///< Tensors, also those that are not listed.
   bool cut_ = false;       ///< A part of the value that is walked through was left out: it contains itself, or is deep.

@@ -643,8 +643,9 @@ void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n
         ++left;
         continue;
       }
-      // Finite parts with an infinite modulus: too large for sums of |x|, but not for the other reductions. All treat
-      // it as infinite.
+      // Finite parts with an infinite modulus: too large for sums of |x|, but not for the other reductions. All but the
+      // counts treat it as infinite.
+      ++beyond_;
     }
     const bool nan = std::isnan(re) || std::isnan(im);
     specials_.add(nan ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity());
@@ -742,6 +743,7 @@ void Accumulator::merge_statistics(const Accumulator& other) {
   }
   count_ += other.count_;
   specials_.merge(other.specials_);
+  beyond_ += other.beyond_;
   zero_ += other.zero_;
   negative_ += other.negative_;
   integers_ = integers_ && other.integers_;

@@ -114,11 +114,11 @@ class Answer {
       case ReductionKind::count:
         return count(data_.count_);
       case ReductionKind::finite:
-        return count(data_.count_ - special.all());
+        return count(data_.count_ - special.all() + data_.beyond_);
       case ReductionKind::nan:
         return count(special.nan);
       case ReductionKind::inf:
-        return count(infinite_);
+        return count(infinite_ - data_.beyond_);
       case ReductionKind::posinf:
         return data_.complex_ ? undefined() : count(special.posinf);
       case ReductionKind::neginf:

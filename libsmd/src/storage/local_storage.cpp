@@ -142,7 +142,7 @@ Outcome<std::vector<DirEntry>> entries_of(const Anchor& root, std::string_view f
         if (!kind) {
           return kind.problem();
         }
-        entries.push_back({std::string(name), *kind, link});
+        entries.push_back({std::string(name), *kind, link, entry.d_ino});
       }
     }
   }

@@ -33,7 +33,8 @@ enum class EntryKind : std::uint8_t { file, folder, other };
 struct DirEntry {
   std::string name;  ///< Within its folder.
   EntryKind kind = EntryKind::file;
-  bool link = false;  ///< The name is a symbolic link, and `kind` that of its target.
+  bool link = false;        ///< The name is a symbolic link, and `kind` that of its target.
+  std::uint64_t inode = 0;  ///< A file that replaces another has a different one. 0 in a remote store.
 };
 inline constexpr std::size_t all_names = std::numeric_limits<std::size_t>::max();
 

@@ -3,9 +3,11 @@
 
 #include "text/ascii.hpp"
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -37,12 +39,9 @@ std::size_t distance_to_part(std::string_view a, std::string_view b) {
 using Candidate = std::tuple<std::size_t, std::size_t, std::string_view>;
 
 std::vector<std::string> best(std::vector<Candidate> found, std::size_t most) {
-  std::sort(found.begin(), found.end());
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(most, found.size()); ++i) {
-    names.emplace_back(std::get<2>(found[i]));
-  }
-  return names;
+  std::ranges::sort(found);
+  found.resize(std::min(most, found.size()));
+  return mapped(found, [](const Candidate& one) { return std::string(std::get<2>(one)); });
 }
 
 }  // namespace
@@ -57,9 +56,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) {
-    last[j] = j;
-  }
+  std::iota(last.begin(), last.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {

@@ -41,14 +41,12 @@ class Translator {
     while (!rest_.empty()) {
       if (rest_[0] == '\\') {
         escape();
-      } else if (in_class_) {
-        in_class_ = rest_[0] != ']';
-        put(rest_.substr(0, 1), 1);
-      } else if (rest_[0] == '[') {
+      } else if (!in_class_ && rest_[0] == '[') {
         open_class();
-      } else if (is_open_quantifier()) {
+      } else if (!in_class_ && is_open_quantifier()) {
         put("{0", 1);
       } else {
+        in_class_ = in_class_ && rest_[0] != ']';
         put(rest_.substr(0, 1), 1);
       }
     }

@@ -53,12 +53,8 @@ std::vector<std::string> split_words(std::string_view name) {
 }
 
 Side side_of_word(std::string_view word, bool first_word) noexcept {
-  for (const auto& [name, side] : side_words) {
-    if (word == name) {
-      return side;
-    }
-  }
-  return first_word && word == "dev" ? Side::eval : Side::none;
+  const auto* const known = std::ranges::find(side_words, word, &decltype(side_words)::value_type::first);
+  return known != side_words.end() ? known->second : first_word && word == "dev" ? Side::eval : Side::none;
 }
 
 std::string counted(std::size_t number, std::string_view noun) {

@@ -6,6 +6,7 @@
 #include <boost/sort/spinsort/spinsort.hpp>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
@@ -338,6 +339,38 @@ StepRow Catalog::part_of(const StepRow& row, std::span<const std::uint32_t> posi
   result.payload = static_cast<std::uint32_t>(payloads_.size());
   payloads_.push_back(part);
   return result;
+}
+
+bool Catalog::keep_changes(StepRow& row, std::span<const StepRow> known) {
+  if (std::ranges::find(known, row.file, &StepRow::file) == known.end()) {
+    return true;
+  }
+  const layout::Payload own = payload(row);
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> places;  // by name
+  bool same_shapes = false;
+  for (const StepRow& other : known) {
+    if (other.file == row.file && other.event_file == row.event_file) {
+      const layout::Payload there = payload(other);
+      same_shapes = own.shapes == no_id || there.shapes == own.shapes;
+      for (std::uint32_t i = 0; i < there.count; ++i) {
+        places[items(other).names[i]] = {there.start(i), there.length(i)};
+      }
+    }
+  }
+  std::vector<std::uint32_t> changed;
+  for (std::uint32_t i = 0; i < own.count; ++i) {
+    const auto place = places.find(items(row).names[i]);
+    if (place == places.end() || place->second != std::pair(own.start(i), own.length(i))) {
+      changed.push_back(i);
+    }
+  }
+  if (changed.empty() && same_shapes) {
+    return false;
+  }
+  if (changed.size() < own.count && own.shapes == no_id) {
+    row = part_of(row, changed);
+  }
+  return true;
 }
 
 }  // namespace smd::detail::trial

@@ -62,6 +62,9 @@ class Catalog {
   /// Returns a row like `row` with only the entries at `positions`. Precondition: `positions` is ascending and not
   /// empty.
   [[nodiscard]] layout::StepRow part_of(const layout::StepRow& row, std::span<const std::uint32_t> positions);
+  /// For a file that was read again: reduces its row to the entries that its rows among `known` lack, or have at
+  /// another place. Returns false if there are none. Leaves the row as it is if `known` has no row of the file.
+  bool keep_changes(layout::StepRow& row, std::span<const layout::StepRow> known);
 
   [[nodiscard]] layout::Payload payload(const layout::StepRow& row) const noexcept {
     return row.index == 0 ? payloads_[row.payload] : payloads_[row.payload].of_row(row.index);

@@ -156,6 +156,9 @@ void find_last_complete(Snapshot& snapshot, std::optional<std::vector<std::int64
   if (!snapshot.listing->named) {  // steps are known only by reading: each known step is complete
     snapshot.all_wrote = snapshot.steps.empty() ? std::nullopt : std::optional(snapshot.steps.last().number);
     snapshot.passed = snapshot.last_complete = snapshot.all_wrote;
+    if (!snapshot.left_out.empty()) {  // those out of range pass too: a wait for a later step is not idle
+      snapshot.passed = std::max(snapshot.passed, std::optional(snapshot.left_out.last()));
+    }
     return;
   }
   const std::size_t needed = layout::workers_needed(*snapshot.collections, *snapshot.listing);

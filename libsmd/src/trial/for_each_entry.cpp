@@ -170,9 +170,7 @@ class EntryWalk {
     return visit_found(rows);
   }
 
-  [[nodiscard]] bool arrived(const StepRow& row) const {
-    return row.file.id >= query_.arrivals.first && row.file.id <= query_.arrivals.last;
-  }
+  [[nodiscard]] bool arrived(const StepRow& row) const { return snapshot_.arrived(row, query_.arrivals); }
 
   [[nodiscard]] bool wants(const StepRow& row) const {
     // An earlier row may be that of a step's first worker.

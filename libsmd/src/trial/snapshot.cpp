@@ -264,6 +264,17 @@ void Snapshot::supersede(std::vector<layout::StepRow>& rows, std::span<const lay
   superseded = all->steps.empty() ? nullptr : std::move(all);
 }
 
+bool Snapshot::arrived(const layout::StepRow& row, const Arrivals& when) const noexcept {
+  if (!listing->named) {
+    return row.file.id >= when.first && row.file.id <= when.last;
+  }
+  bool found = when.first == 0;
+  for (std::uint64_t i = when.first; !found && i <= std::min<std::uint64_t>(when.last, arrivals.size()); ++i) {
+    found = arrivals[i - 1] == layout::StepPart{row.file.step, row.file.worker, row.payload};
+  }
+  return found;
+}
+
 const Step* Snapshot::find(std::int64_t number) const noexcept {
   const auto it = steps.partition_point([number](const Step& step) { return step.number < number; });
   return it != steps.end() && it->number == number ? &*it : nullptr;

@@ -10,6 +10,7 @@
 
 #include <smd/problem.hpp>
 #include <smd/step.hpp>
+#include <smd/tensor.hpp>
 #include <smd/trial_options.hpp>
 
 #include <algorithm>
@@ -175,7 +176,8 @@ struct Snapshot {
   std::shared_ptr<const Snapshot> superseded;
   std::map<std::uint32_t, std::uint64_t> counts;  ///< Of superseded values: their number, by tensor.
   bool several_count = false;                     ///< Of several rows of one worker, all count, not only the last one.
-  /// If steps are known only by reading: rows that came after the first look, in order of arrival.
+  /// If steps are known only by reading: rows that came after the first look, in order of arrival. Otherwise the rows
+  /// that came to complete steps, each with its payload as its id; they are numbered from 1.
   GrowingColumn<layout::StepPart> arrivals;
   std::uint64_t last_arrival = 0;         ///< The largest `StepPart::id` of any look.
   std::optional<std::int64_t> all_wrote;  ///< The largest step that `all_wrote_by` workers wrote.
@@ -234,6 +236,8 @@ struct Snapshot {
   }
   /// Returns the global steps that claim a mode step, ascending; for mode `global` the step itself, if it is known.
   [[nodiscard]] std::vector<std::int64_t> global_steps(Mode mode, std::int64_t number) const;
+  /// Returns whether a row is one of these arrivals.
+  [[nodiscard]] bool arrived(const layout::StepRow& row, const Arrivals& when) const noexcept;
   [[nodiscard]] bool over() const noexcept { return ended && !may_grow; }
   [[nodiscard]] StepState state(StepKey key) const { return state(key, over()); }
   [[nodiscard]] StepState state(StepKey key, bool over) const;

@@ -336,6 +336,20 @@ void TrialState::take(Snapshot& snapshot, layout::Found&& found, bool first) {
     rows = layout::rows_of(added.rows);
     added.rows = {};
   }
+  if (named) {
+    auto kept = rows.begin();
+    for (layout::StepRow& row : rows) {
+      const Step* const step = snapshot.find(row.file.step);
+      if (step != nullptr && !snapshot.catalog.keep_changes(row, snapshot.rows_of(*step))) {
+        continue;
+      }
+      if (step != nullptr && snapshot.complete(step->number)) {
+        snapshot.arrivals.push_back({row.file.step, row.file.worker, row.payload});
+      }
+      *kept++ = row;
+    }
+    rows.erase(kept, rows.end());
+  }
   if (supersedes) {
     snapshot.supersede(rows, added.superseding, options_.superseded);
   }

@@ -434,14 +434,17 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
         confirmed.reset();
       }
     }
+    if (snapshot && next->passed > snapshot->passed) {
+      waiter.saw_step();  // it may be out of range
+    }
     snapshot = std::move(next);
     return true;
   }
 
   /// Returns the next step that is complete in the current snapshot. Nullopt if there is none.
   std::optional<FollowEvent> take() {
-    if (!snapshot->listing->named) {
-      return take_arrived();
+    if (std::optional<FollowEvent> event = take_arrived(); event || !snapshot->listing->named) {
+      return event;
     }
     if (const Step* const step = late_step()) {
       return give(*step, true);
@@ -454,11 +457,12 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   }
 
   /// For layouts whose steps grow: returns the rows that arrived since the last look, by step; at the first look, all
-  /// rows. Nullopt if there are none.
+  /// rows. For others, those that arrived at steps that were returned. Nullopt if there are none.
   std::optional<FollowEvent> take_arrived() {
     if (arrived.empty() && snapshot != arrivals_of) {
+      const bool named = snapshot->listing->named.has_value();
       const std::size_t there = snapshot->arrivals.size();
-      if (!arrivals_of) {
+      if (!arrivals_of && !named) {
         for (const Step& step : snapshot->steps) {
           if (!options.after || step.number > options.after->value) {
             arrived.push_back({step.number, {0, snapshot->last_arrival}});
@@ -467,8 +471,9 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
       }
       for (std::size_t i = arrivals_of ? arrivals_taken : there; i < there; ++i) {
         const detail::layout::StepPart& row = snapshot->arrivals[i];
-        if (!options.after || row.step > options.after->value) {
-          arrived.push_back({row.step, {row.id, row.id}});
+        const std::uint64_t number = named ? i + 1 : row.id;
+        if (named ? std::ranges::binary_search(given, row.step) : !options.after || row.step > options.after->value) {
+          arrived.push_back({row.step, {number, number}});
         }
       }
       arrivals_of = snapshot;

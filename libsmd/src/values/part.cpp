@@ -108,14 +108,6 @@ bool copy_columns(std::size_t item, std::int64_t columns, const std::byte* from,
 
 }  // namespace
 
-Status Reader::read_chunks(std::uint64_t first, std::span<std::byte> into) {
-  Status read = ok();
-  for (std::size_t i = 0; read && i < source_->chunks.size(); ++i) {
-    read = read_chunk(i, first, into);
-  }
-  return read;
-}
-
 /// Fills what a chunk has of the elements from `first` on.
 Status Reader::read_chunk(std::size_t i, std::uint64_t first, std::span<std::byte> into) {
   const storage::ElementChunk& chunk = source_->chunks[i];
@@ -196,7 +188,8 @@ Status Reader::read_chunk(std::size_t i, std::uint64_t first, std::span<std::byt
 
 /// Gathers a transposed part: what is adjacent in it lies far apart in the value, along `outer`, and what lies together
 /// there, along `inner`, is far apart in it. Elements of several rows are put together before they are written: one by
-/// one, each would cost a line of the cache.
+/// one, each would cost a line of the cache. Benchmark: differences.py, `smd-tensor -f raw, a transposed tensor of 1
+/// GiB`.
 Status Reader::transpose(std::span<const Axis> axes, const Axis& outer, const Axis& inner, std::int64_t from,
                          std::int64_t to, std::span<std::byte> into) {
   const std::size_t item = item_size(dtype_);
@@ -464,11 +457,9 @@ void Reader::narrow_text(const StridedPart& part) {
   std::vector<std::int64_t> at(axes.size(), 0);
   std::int64_t from = part.offset;
   std::int64_t to = 0;
-  bool more = size_ != 0;
-  while (more) {
+  for (bool more = size_ != 0; more; more = advance(axes, at, from, to)) {
     const std::span<const std::byte> text = texts[static_cast<std::size_t>(from)];
     packed.insert(packed.end(), text.begin(), text.end());
-    more = advance(axes, at, from, to);
   }
   owned_ = std::shared_ptr<std::byte[]>(new std::byte[packed.size() + 1]);
   std::ranges::copy(packed, owned_.get());

@@ -554,18 +554,6 @@ Status Reader::fill(std::uint64_t offset, std::span<std::byte> into) {
   return unchanged();
 }
 
-void Reader::copy_held(std::uint64_t first, std::span<std::byte> into) const noexcept {
-  const std::size_t item = item_size(dtype_);
-  const std::uint64_t begin = first * item;
-  const std::size_t stored = std::min<std::uint64_t>(into.size(), stored_bytes_ - std::min(begin, stored_bytes_));
-  if (stored != 0) {
-    std::memcpy(into.data(), held_ + begin, stored);
-  }
-  if (stored < into.size()) {
-    wire::fill_repeated(into.subspan(stored), {held_ + stored_bytes_ - item, item});
-  }
-}
-
 /// Precondition: the element exists.
 Reader::Bytes Reader::flat_view(std::uint64_t first, std::uint64_t at_most) {
   const bool verify_now = !verified_ && (!verifies_while_reading_ || held_ != nullptr);
@@ -598,15 +586,23 @@ Status Reader::flat_read(std::uint64_t first, std::span<std::byte> into) {
     if (Status checked = verified_ ? ok() : verify(); !checked) {
       return checked;
     }
-    if (item_size(dtype_) == 0) {
-      std::memcpy(into.data(), held_, std::min<std::uint64_t>(into.size(), stored_bytes_));
-    } else {
-      copy_held(first, into);
+    const std::size_t item = item_size(dtype_);
+    const std::uint64_t begin = first * item;
+    const std::size_t stored = std::min<std::uint64_t>(into.size(), stored_bytes_ - std::min(begin, stored_bytes_));
+    if (stored != 0) {
+      std::memcpy(into.data(), held_ + begin, stored);
+    }
+    if (item != 0 && stored < into.size()) {
+      wire::fill_repeated(into.subspan(stored), {held_ + stored_bytes_ - item, item});
     }
     return ok();
   }
   if (source_ != nullptr && !source_->chunks.empty()) {
-    return read_chunks(first, into);
+    Status read = ok();
+    for (std::size_t i = 0; read && i < source_->chunks.size(); ++i) {
+      read = read_chunk(i, first, into);
+    }
+    return read;
   }
   const bool whole = into.size() == stored_bytes_ &&
                      (place_->has_record() || (source_ != nullptr && source_->protects(place_->offset, stored_bytes_)));

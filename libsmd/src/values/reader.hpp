@@ -75,7 +75,6 @@ class Reader final : public Extent {
   Status open_elements(std::uint64_t together);
   void set_elements();
   Status hold_source();
-  Status read_chunks(std::uint64_t first, std::span<std::byte> into);
   Status read_chunk(std::size_t i, std::uint64_t first, std::span<std::byte> into);
   void to_native(std::span<std::byte> elements, bool swapped) const;
   [[nodiscard]] Problem of_source(Problem problem) const;
@@ -92,7 +91,6 @@ class Reader final : public Extent {
   // Elements of the value before any part is taken of it.
   Bytes flat_view(std::uint64_t first, std::uint64_t at_most);
   Status flat_read(std::uint64_t first, std::span<std::byte> into);
-  void copy_held(std::uint64_t first, std::span<std::byte> into) const noexcept;
   Status verify();
   Status check_crc(std::uint32_t crc) const;
   Status verified_by_source(const storage::ReadRun& run);

@@ -7,10 +7,8 @@ namespace smd::detail::wire {
 
 Outcome<Value> parse_value(std::span<const std::byte> payload, std::string_view tag, ValueKinds kinds, ValueForm form) {
   Outcome<std::optional<Value>> value = parse_event(payload, tag, {}, kinds, form);
-  if (!value) {
-    return std::move(value.problem());
-  }
-  return std::move(**value);  // always set, except for outlines
+  // The value is always set, except for outlines.
+  return value ? Outcome<Value>(std::move(**value)) : Outcome<Value>(std::move(value.problem()));
 }
 
 std::span<std::byte> Value::own(std::uint64_t size) {

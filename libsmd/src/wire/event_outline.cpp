@@ -12,9 +12,8 @@ namespace {
 
 using protozero::pbf_reader;
 
-/// Keys: field number times 8, plus the wire type.
-constexpr std::byte wall_time_key{1 << 3 | 1}, step_key{2 << 3}, summary_key{5 << 3 | 2}, value_key{1 << 3 | 2},
-    tag_key{1 << 3 | 2}, number_key{2 << 3 | 5}, tensor_key{8 << 3 | 2};
+constexpr std::byte summary_key{5 << 3 | 2}, value_key{1 << 3 | 2}, tag_key{1 << 3 | 2}, number_key{2 << 3 | 5},
+    tensor_key{8 << 3 | 2};
 
 bool is_ascii(std::span<const std::byte> text) noexcept {
   std::uint64_t all = 0;
@@ -285,13 +284,10 @@ Status outline_event(std::span<const std::byte> payload, EventOutline& event) {
   if (outline_plain_event(payload, event)) {
     return ok();
   }
-  event.wall_time = 0;
-  event.step = 0;
-  event.kind = EventKind::nothing;
-  event.session = SessionStatus::unspecified;
-  event.values.clear();
-  event.plain = true;
-  event.whole.clear();
+  EventOutline empty;
+  empty.values = std::move(event.values);  // for their memory
+  empty.values.clear();
+  event = std::move(empty);
   return guarded([&]() -> Status {
     scan_event(reader_of(payload), event);
     return ok();

@@ -122,13 +122,15 @@ struct PlainNumber {
   return true;
 }
 
+/// Keys: field number times 8, plus the wire type.
+inline constexpr std::byte wall_time_key{1 << 3 | 1};
+inline constexpr std::byte step_key{2 << 3};
+
 /// Parses an event of a tag. `between`: `between_step_and_number` of other events of the tag. Returns false if the
 /// event differs from these in more than its three numbers.
 [[nodiscard, gnu::always_inline]] inline bool plain_number(std::span<const std::byte> payload,
                                                            std::span<const std::byte> between,
                                                            PlainNumber& event) noexcept {
-  constexpr std::byte wall_time_key{1 << 3 | 1};
-  constexpr std::byte step_key{2 << 3};
   constexpr std::size_t step_at = 10;
   constexpr std::size_t step_bytes = 9;  // negative steps have more
   const std::size_t around = step_at + between.size() + sizeof event.bits;

@@ -27,12 +27,6 @@ void store_header(std::byte* header, std::uint64_t payload_bytes) {
   store_little<std::uint32_t>(header + 8, mask_crc(crc32c(std::span<const std::byte>(header, 8))));
 }
 
-void append_footer(std::string& out, std::uint32_t number) {
-  std::array<std::byte, footer_bytes> footer{};
-  store_little<std::uint32_t>(footer.data(), number);
-  append_bytes(out, footer);
-}
-
 }  // namespace
 
 Outcome<std::uint64_t> parse_header(std::span<const std::byte> header) {
@@ -100,7 +94,7 @@ void frame_in_place(std::string& out, std::size_t start, Protection protection) 
   std::byte* const header = reinterpret_cast<std::byte*>(out.data()) + start;
   const std::span<const std::byte> payload(header + header_bytes, out.size() - start - header_bytes);
   store_header(header, payload.size());
-  append_footer(out, protection == Protection::checksum ? mask_crc(crc32c(payload)) : magic_footer);
+  append_footer(out, protection == Protection::checksum ? crc32c(payload) : 0, protection);
 }
 
 void store_header(std::string& record, std::uint64_t payload_bytes) {
@@ -108,7 +102,9 @@ void store_header(std::string& record, std::uint64_t payload_bytes) {
 }
 
 void append_footer(std::string& out, std::uint32_t payload_crc, Protection protection) {
-  append_footer(out, protection == Protection::checksum ? mask_crc(payload_crc) : magic_footer);
+  std::array<std::byte, footer_bytes> footer{};
+  store_little<std::uint32_t>(footer.data(), protection == Protection::checksum ? mask_crc(payload_crc) : magic_footer);
+  append_bytes(out, footer);
 }
 
 #if defined(SMD_TARGET_CRC)

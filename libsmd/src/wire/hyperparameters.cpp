@@ -24,20 +24,6 @@ void append_number(std::string& out, double number) {
   }
 }
 
-void append_value(std::string& out, pbf_reader value, std::size_t depth);
-
-void append_list(std::string& out, pbf_reader list, std::size_t depth) {
-  out += '[';
-  const std::size_t begin = out.size();
-  for_each_field(list, [&](pbf_reader& field) {
-    if (field.tag() == 1) {
-      out += out.size() == begin ? "" : ", ";
-      append_value(out, message_of(field), depth + 1);
-    }
-  });
-  out += ']';
-}
-
 /// Appends a google.protobuf.Value. In its oneof the last field counts. Structs, which no writer of hyperparameters
 /// uses, and lists that are nested too deeply become null.
 void append_value(std::string& out, pbf_reader value, std::size_t depth) {
@@ -55,7 +41,14 @@ void append_value(std::string& out, pbf_reader value, std::size_t depth) {
     } else if (field.tag() == 4) {
       out += varint_of(field) != 0 ? "true" : "false";
     } else if (field.tag() == 6 && depth < limits::json_depth) {
-      append_list(out, message_of(field), depth);
+      out += '[';
+      for_each_field(message_of(field), [&](pbf_reader& item) {
+        if (item.tag() == 1) {
+          out += out.size() == begin + 1 ? "" : ", ";
+          append_value(out, message_of(item), depth + 1);
+        }
+      });
+      out += ']';
     } else {
       out += "null";
     }

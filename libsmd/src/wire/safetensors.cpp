@@ -62,6 +62,7 @@ struct RawEntry {
   const char* fault = nullptr;
   bool has_range = false;
   bool sound = false;
+  bool again = false;  ///< An entry before has its name.
 };
 
 /// Returns the number of bytes that elements take. Nullopt if it is not whole or exceeds 63 bits.
@@ -233,23 +234,12 @@ class SafetensorsParser {
 
   /// Removes all but the first entry of a repeated name, and marks that one as faulty.
   void find_repeated() {
-    const auto repeated =
-        text::repeated_names(static_cast<std::uint32_t>(raw_.size()), [this](std::uint32_t i) { return raw_[i].name; });
-    if (repeated.empty()) {
-      return;
-    }
-    std::vector<bool> again(raw_.size());
-    for (const auto& [first, other] : repeated) {
+    const auto name_of = [this](std::uint32_t i) { return raw_[i].name; };
+    for (const auto& [first, other] : text::repeated_names(static_cast<std::uint32_t>(raw_.size()), name_of)) {
       raw_[first].fault = "it stands there twice";
-      again[other] = true;
+      raw_[other].again = true;
     }
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < raw_.size(); ++i) {
-      if (!again[i]) {
-        std::swap(raw_[kept++], raw_[i]);
-      }
-    }
-    raw_.resize(kept);
+    std::erase_if(raw_, [](const RawEntry& raw) { return raw.again; });
   }
 
   void tell_faults() {

@@ -191,9 +191,7 @@ Value media_value(std::span<const std::byte> message) {
   value.dtype = Dtype::string;
   const std::span<std::byte> into = value.own(4 + encoded.size());
   store_little(into.data(), static_cast<std::uint32_t>(encoded.size()));
-  if (!encoded.empty()) {
-    std::memcpy(into.data() + 4, encoded.data(), encoded.size());
-  }
+  std::ranges::copy(encoded, into.data() + 4);
   return value;
 }
 

@@ -66,7 +66,7 @@ constexpr std::array<ValueField, tensor_field::count> value_fields = {{
 }};
 // clang-format on
 
-// The field that holds elements of a type.
+// The field that holds elements of a type; 0 for types that event files do not hold.
 constexpr std::uint32_t field_of(std::type_identity<float>) { return tensor_field::float_val; }
 constexpr std::uint32_t field_of(std::type_identity<double>) { return tensor_field::double_val; }
 constexpr std::uint32_t field_of(std::type_identity<std::string_view>) { return tensor_field::string_val; }
@@ -182,11 +182,6 @@ std::uint64_t count_values(pbf_reader& reader) {
   return count_packed(width, bytes_of(reader));
 }
 
-/// Returns the field that holds values of a type; 0 for types that event files do not hold.
-std::uint32_t value_field(Dtype dtype) {
-  return visit_element_type(dtype, [](auto type) -> std::uint32_t { return field_of(type); });
-}
-
 /// Returns the field's name, such as `float_val`.
 std::string_view value_field_name(std::uint32_t field) noexcept {
   return field < value_fields.size() ? value_fields[field].name : std::string_view();
@@ -295,7 +290,7 @@ class Decoder {
     if (auto wrong = find_dtype(value); wrong) {
       return wrong;
     }
-    field_ = value_field(value.dtype);
+    field_ = visit_element_type(value.dtype, [](auto type) -> std::uint32_t { return field_of(type); });
     const bool bytes = value.dtype == Dtype::uint8 || value.dtype == Dtype::quint8;
     if (kinds_ == ValueKinds::summaries && bytes && parts_.values[tensor_field::uint32_val] != 0) {
       field_ = tensor_field::uint32_val;
@@ -400,7 +395,12 @@ class Decoder {
       return typed(value, given);
     }
     if (content_bytes_ == 0 && elements_ != 0) {
-      return zeros(value);
+      if (auto wrong = too_many_repeats(value, 0, item); wrong) {
+        return wrong;
+      }
+      std::ranges::fill(value.own(item), std::byte{0});  // as many elements of 0 as the shape says
+      value.repeats = elements_ - 1;
+      return {};
     }
     if (content_bytes_ % item != 0 || content_bytes_ / item != elements_) {
       return fmt::format("{} bytes of content, but {} needs {}{}", content_bytes_, kind_of(value), elements_,
@@ -443,17 +443,6 @@ class Decoder {
     if (const auto misfit = decode_values(value.dtype, field_, tensor_, into); misfit) {
       return fmt::format("{} in its {}, which {} cannot hold", *misfit, field, to_string(value.dtype));
     }
-    return {};
-  }
-
-  /// Makes elements of 0, as many as the shape says.
-  std::optional<std::string> zeros(Value& value) {
-    const std::size_t item = item_size(value.dtype);
-    if (auto wrong = too_many_repeats(value, 0, item); wrong) {
-      return wrong;
-    }
-    std::ranges::fill(value.own(item), std::byte{0});
-    value.repeats = elements_ - 1;
     return {};
   }
 

@@ -83,7 +83,7 @@ void take_stats(pbf_reader& field, WandbRecord& record) {
     std::array<std::int64_t, 2> parts{};
     for_each_field(message_of(field), [&](pbf_reader& time) {
       if (time.tag() == 1 || time.tag() == 2) {
-        const std::size_t part = time.tag() - 1;
+        const std::size_t part = time.tag() - 1;  // before the field is read: the right side is evaluated first
         parts[part] = static_cast<std::int64_t>(varint_of(time));
       }
     });
@@ -108,7 +108,7 @@ void take_run(pbf_reader& field, WandbRecord& record) {
 
 void take_alert(pbf_reader& field, WandbRecord& record) {
   if (field.tag() <= record.says.size()) {
-    const std::size_t part = field.tag() - 1;
+    const std::size_t part = field.tag() - 1;  // the same
     record.says[part] = text_of(field);
   }
 }

@@ -26,6 +26,9 @@ class InsufficientInformationForRuleInvocation(smd.Error):
         super().__init__(f"Insufficient information to invoke rule {rule_name}: {message}")
         self.rule_name, self.message = rule_name, message
 
+    def __reduce__(self):
+        return type(self), (self.rule_name, self.message), vars(self)
+
 
 def get_logger(name="smdebug"):
     """Returns the logger, which writes to standard error from SMDEBUG_LOG_LEVEL (default: info) on."""
@@ -49,7 +52,7 @@ class Tensor(smd.Tensor):
 
     def shapes(self, mode=None, worker=None):
         """Returns the shapes by step."""
-        return {step: self.shape(step, mode, worker) for step in self.steps(mode)}
+        return {step: tuple(shape) for step, shape in self._shapes(mode, worker).items()}
 
 
 class Trial(smd.Trial):
@@ -302,6 +305,21 @@ class Collection(_Values, smd.Collection):
 CollectionConfig = Collection
 
 
+def _collection(name, reductions, save_raw_tensor, save_shape, save_config, **facts):
+    """Makes a collection of what a hook knows of it."""
+    kinds = {"reductions": [], "abs_reductions": [], "norms": [], "abs_norms": []}
+    for reduction in reductions:
+        plain = reduction.removeprefix("abs_")
+        kind = "norms" if plain in ("l1", "l2") else "reductions"
+        kinds[kind if plain == reduction else "abs_" + kind].append(plain)
+    steps = {mode: SaveConfigMode() for mode in save_config}
+    for mode, config in steps.items():
+        vars(config).update(save_config[mode])  # also an end_step of 0
+    return Collection(name, reduction_config=ReductionConfig(**kinds, save_raw_tensor=save_raw_tensor,
+                                                             save_shape=save_shape),
+                      save_config=SaveConfig(steps), **facts)
+
+
 class Hook(_hook.Hook):
     """Saves tensors of a loop, which calls `next_step` itself."""
 
@@ -318,7 +336,7 @@ class Hook(_hook.Hook):
             "LocalPath": os.fspath(out_dir), "HookParameters": {key: value for key, value in parameters.items()
                                                                 if value not in (None, [])},
             "CollectionConfigurations": [one.configuration() for one in collections]}))
-        self._collections = {one.name: one for one in collections}
+        self._collections = {}  # those that were returned or added
 
     @classmethod
     def create_from_json_file(cls, json_file_path=None):
@@ -359,13 +377,17 @@ class Hook(_hook.Hook):
         return {name: self.get_collection(name) for name in self._all_collections()}
 
     def get_collection(self, name):
-        """Returns a collection; give it to add_collection when it is filled."""
-        return self._collections.setdefault(name, Collection(name))
+        """Returns a collection with all that the hook saves of it, an empty one for a new name. Changes count once it
+        is given to add_collection."""
+        if name not in self._collections:
+            facts = self._all_collections().get(name)
+            self._collections[name] = _collection(name, **facts) if facts else Collection(name)
+        return self._collections[name]
 
     def add_collection(self, collection):
         """Adds a collection, or replaces the one of its name, before anything is saved."""
-        self._collections[collection.name] = collection
         self._add_collections(json.dumps({"CollectionConfigurations": [collection.configuration()]}))
+        self._collections[collection.name] = collection
 
     def _of_framework(self, *arguments, **options):
         raise NotImplementedError("smd has no hooks into frameworks: call save_tensor and next_step in the loop")

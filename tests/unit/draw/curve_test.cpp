@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include "cli/mapped.hpp"
 #include "draw/curve.hpp"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <limits>
 #include <map>
 #include <random>
+#include <utility>
 #include <vector>
 
 using smd::tool::curve_text;
@@ -87,20 +89,15 @@ namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-struct Extremes {
-  double least = std::numeric_limits<double>::infinity();
-  double greatest = -std::numeric_limits<double>::infinity();
-
-  bool operator==(const Extremes&) const = default;
-};
-
 // The least and the greatest y of each pixel column, of points from 0 to `steps` on `columns` columns.
-std::map<std::size_t, Extremes> by_column(const std::vector<ChartPoint>& points, double steps, double columns) {
-  std::map<std::size_t, Extremes> all;
+using Extremes = std::map<std::size_t, std::pair<double, double>>;
+Extremes by_column(const std::vector<ChartPoint>& points, double steps, double columns) {
+  Extremes all;
   for (const ChartPoint& point : points) {
-    Extremes& of = all[static_cast<std::size_t>(point.x / steps * columns)];
-    of.least = std::min(of.least, point.y);
-    of.greatest = std::max(of.greatest, point.y);
+    const auto column = static_cast<std::size_t>(point.x / steps * columns);
+    auto& [least, greatest] = all.try_emplace(column, point.y, point.y).first->second;
+    least = std::min(least, point.y);
+    greatest = std::max(greatest, point.y);
   }
   return all;
 }
@@ -120,12 +117,9 @@ TEST_CASE("a thinned curve keeps the extremes of each column, its ends, and noth
       }
     }
     const auto end = static_cast<double>(steps);
-    std::vector<ChartPoint> kept;
     const std::vector<std::size_t> places = thinned(points, Scale({}, {0, end}, 0, columns));
     CHECK(std::is_sorted(places.begin(), places.end(), std::less_equal<>()));
-    for (const std::size_t place : places) {
-      kept.push_back(points.at(place));
-    }
+    const auto kept = smd::tool::mapped(places, [&](std::size_t place) { return points.at(place); });
     REQUIRE(!kept.empty());
     CHECK(kept.front().x == points.front().x);
     CHECK(kept.back().x == points.back().x);

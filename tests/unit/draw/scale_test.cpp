@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/scale.hpp"
 
+#include "cli/mapped.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -20,11 +22,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double greatest = std::numeric_limits<double>::max();
 
 std::vector<std::string> labels(const ChartAxis& axis, AxisRange extent, std::size_t most) {
-  std::vector<std::string> texts;
-  for (const Tick& tick : Scale(axis, extent, 0, 1).ticks(most)) {
-    texts.push_back(tick.label);
-  }
-  return texts;
+  return smd::tool::mapped(Scale(axis, extent, 0, 1).ticks(most), &Tick::label);
 }
 
 using Texts = std::vector<std::string>;

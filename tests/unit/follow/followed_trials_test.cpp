@@ -78,4 +78,17 @@ TEST_CASE("a further row at the newest step of a log is new data") {
   CHECK(news_after_row);
 }
 
+TEST_CASE("what a writer may mend is reported when the following is over") {
+  const test::TempDir dir;
+  const std::string version("\x18\0\0\0\0\0\0\0\xa3\x7f\x4b\x22\t\0\0\0\0\0\0\xf0?\x1a\rbrain.Event:2\x86\xbf\x57\x7a",
+                            40);
+  dir.write("events.out.tfevents.1700000000.host.1.0", version + version.substr(0, 15));
+  const Trial trial = Trial::open(dir.path(), {.as_it_stands = true});
+  Diagnostics messages("test");
+  report_problems(trial, false, messages);
+  CHECK(messages.status() == ExitStatus::yes);
+  report_problems(trial, true, messages);
+  CHECK(messages.status() == ExitStatus::damaged);
+}
+
 }  // namespace smd::tool

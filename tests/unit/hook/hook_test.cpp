@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/hook.hpp>
-#include <smd/log.hpp>
 #include <smd/reduction.hpp>
 #include <smd/trial.hpp>
 
+#include "support/caught_log.hpp"
 #include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>
@@ -449,8 +449,7 @@ TEST_CASE("appending to a step of which no record has a byte keeps its event fil
 // The reference's test_outdir_non_sagemaker.
 TEST_CASE("the trial of a job that has ended is refused, unless the hook adds to it") {
   const TempDir folder;
-  std::vector<std::string> lines;
-  set_log_sink([&](LogLevel, std::string_view text) { lines.emplace_back(text); });
+  const test::CaughtLog log;
   const std::vector<float> one = {1};
   const Shape shape = {1};
   const auto save = [&](const HookConfig& config, std::int64_t step) {
@@ -466,7 +465,7 @@ TEST_CASE("the trial of a job that has ended is refused, unless the hook adds to
                                          "remove training_job_end.ts to go on with it")
                            .c_str(),
                        InvalidArgument);
-  CHECK(lines.empty());
+  CHECK(log.lines.empty());
   HookConfig adding = config;
   adding.existing_step = ExistingStep::append;
   save(adding, 1);
@@ -476,9 +475,9 @@ TEST_CASE("the trial of a job that has ended is refused, unless the hook adds to
   HookConfig other_worker = config;
   other_worker.worker = "worker_1";
   save(other_worker, 2);
-  CHECK(lines == std::vector<std::string>(3, config.out_dir + ": the job is marked as over: what follows it has "
-                                                              "stopped, and does not see what is saved now"));
-  set_log_sink({});
+  CHECK(log.lines == std::vector<std::string>(3, "warning: " + config.out_dir +
+                                                     ": the job is marked as over: what follows it has stopped, and "
+                                                     "does not see what is saved now"));
   std::filesystem::remove(folder / "run/training_job_end.ts");
   save(config, 3);
   CHECK(Trial::open(config.out_dir).steps().size() == 4);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program that a signal ends at once learns of every temporary file in time.
 #include <smd/hook.hpp>
-#include <smd/log.hpp>
 #include <smd/temporary_file.hpp>
 
 #include "hook/src/output.hpp"
+#include "support/caught_log.hpp"
 #include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>
@@ -83,11 +83,7 @@ TEST_CASE("hook: its temporary files are announced before they are made, and whe
 
 TEST_CASE("hook: a temporary file that cannot be removed is warned of") {
   const test::TempDir dir;
-  std::string said;
-  set_log_sink([&said](LogLevel level, std::string_view text) {
-    CHECK(level == LogLevel::warning);
-    said += text;
-  });
+  const test::CaughtLog log;
   auto output = detail::hook::open_local_output(dir / "run");
   REQUIRE(output);
   auto file = (*output)->create("events/x");
@@ -95,7 +91,7 @@ TEST_CASE("hook: a temporary file that cannot be removed is warned of") {
   cannot_remove = true;
   file->reset();
   cannot_remove = false;
-  set_log_sink({});
-  CHECK(said.starts_with("'" + (dir / "run/events/x.")));
-  CHECK(said.ends_with(".tmp' is a temporary file that could not be removed: Read-only file system"));
+  REQUIRE(log.lines.size() == 1);
+  CHECK(log.lines[0].starts_with("warning: '" + (dir / "run/events/x.")));
+  CHECK(log.lines[0].ends_with(".tmp' is a temporary file that could not be removed: Read-only file system"));
 }

@@ -77,14 +77,16 @@ TEST_CASE("links are followed, each folder once and under its own name") {
   CHECK(walked.notes.empty());
 }
 
-TEST_CASE("a folder of copies that rsync will put in place is not visited") {
+TEST_CASE("a folder that is an unfinished copy is not visited") {
   const TempDir dir;
   dir.write("a/.~tmp~/file", "");
   dir.write(".~tmp~/deep/file", "");
+  dir.write("checkpoint-10.tmp/file", "");
   const Walked walked = walk_through(dir.path());
   CHECK(walked.paths == Texts{"", "a"});
-  CHECK(walked.notes == Texts{".~tmp~: rsync has not put these copies in place yet",
-                              "a/.~tmp~: rsync has not put these copies in place yet"});
+  CHECK(walked.notes == Texts{".~tmp~: its name is that of an unfinished copy",
+                              "checkpoint-10.tmp: its name is that of an unfinished copy",
+                              "a/.~tmp~: its name is that of an unfinished copy"});
   CHECK(walk_through(dir / ".~tmp~").paths == Texts{"", "deep"});
 }
 

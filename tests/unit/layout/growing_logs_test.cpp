@@ -2,7 +2,7 @@
 // Metric logs and run files of W&B that grow: whatever a look sees, each value comes once.
 #include "base/crc32.hpp"
 #include "layout/layout_kind.hpp"
-#include "layout/metrics/look_at_metrics.hpp"
+#include "layout/metrics/metric_text.hpp"
 #include "layout/wandb/run_file.hpp"
 #include "support/memory_file.hpp"
 #include "support/temp_dir.hpp"
@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -52,6 +53,8 @@ class Log {
     const auto storage = storage::open_local_with_links(dir_.path());
     LookRequest request;
     request.as_it_stands = as_it_stands;
+    request.half_written = std::chrono::seconds(10);
+    request.now = now_;
     request.jobs = jobs;
     request.stop = &meanwhile;
     auto found = layout_->look(**storage, request, listing_.get(), collections_);
@@ -72,6 +75,7 @@ class Log {
     }
     return *std::move(found);
   }
+  void pass(std::chrono::seconds time) { now_ += time; }
   [[nodiscard]] Values values() const { return sorted(false); }
   /// Returns those that no later one supersedes.
   [[nodiscard]] Values values_that_count() const { return sorted(true); }
@@ -111,6 +115,7 @@ class Log {
   std::shared_ptr<const Listing> listing_;
   std::shared_ptr<const CollectionsInfo> collections_;
   std::vector<Value> values_;
+  std::chrono::steady_clock::time_point now_;
 };
 
 Values grown_by(std::size_t bytes, const std::string& name, std::string_view text) {
@@ -437,6 +442,59 @@ TEST_CASE("a log that its writer writes anew in place gives only what is new") {
   CHECK(log.values() == Values{{"acc", 3, 0.5}, {"loss", 1, 2}, {"loss", 2, 1.5}, {"loss", 3, 1}});
 }
 
+TEST_CASE("a shorter log with rows or names that were never there is another one, and comes at once") {
+  Log replaced(metrics_layout(), "metrics.jsonl");
+  replaced.append("{\"step\":0,\"loss\":1}\n{\"step\":1,\"loss\":0.5}\n{\"step\":2,\"loss\":0.25}\n");
+  replaced.look();
+  replaced.replace("{\"step\":0,\"loss\":1,\"norm\":7}\n");
+  CHECK(replaced.look().afresh);
+  CHECK(replaced.values() ==
+        Values{{"loss", 0, 1}, {"loss", 0, 1}, {"loss", 1, 0.5}, {"loss", 2, 0.25}, {"norm", 0, 7}});
+  // The same job without validation: no val_loss will come.
+  Log again(metrics_layout(), "metrics.csv");
+  again.append("step,loss,val_loss\n0,1,\n1,0.5,2\n");
+  again.look();
+  again.write_over("step,loss,val_loss\n");
+  for (const std::string_view row : {"0,1,\n", "1,0.5,\n", "2,8,\n", "3,9,\n"}) {
+    again.look();
+    again.append(row);
+  }
+  again.look();
+  CHECK(again.values() == Values{{"loss", 0, 1},
+                                 {"loss", 0, 1},
+                                 {"loss", 1, 0.5},
+                                 {"loss", 1, 0.5},
+                                 {"loss", 2, 8},
+                                 {"loss", 3, 9},
+                                 {"val_loss", 1, 2}});
+}
+
+TEST_CASE("a log that is written anew may rest for some seconds; then it is another, shorter one") {
+  const std::string_view anew = "step,loss,acc\n1,2,\n2,1.5,\n3,1,0.5\n";
+  for (const bool goes_on : {true, false}) {
+    Log log(metrics_layout(), "metrics.csv");
+    log.append("step,loss\n1,2\n2,1.5\n");
+    log.look();
+    log.write_over("");
+    log.look();
+    log.pass(std::chrono::seconds(20));
+    CHECK_FALSE(log.look().afresh);  // there is nothing yet
+    log.write_over(anew.substr(0, 20));
+    CHECK(log.look().due.has_value());
+    log.pass(std::chrono::seconds(9));
+    CHECK_FALSE(log.look().afresh);
+    if (goes_on) {
+      log.write_over(anew);
+      log.look();
+      CHECK(log.values() == Values{{"acc", 3, 0.5}, {"loss", 1, 2}, {"loss", 2, 1.5}, {"loss", 3, 1}});
+    } else {
+      log.pass(std::chrono::seconds(1));
+      CHECK(log.look().afresh);
+      CHECK(log.values() == Values{{"loss", 1, 2}, {"loss", 1, 2}, {"loss", 2, 1.5}});
+    }
+  }
+}
+
 TEST_CASE("a log that is overwritten is read again, however little of it was seen first") {
   Log log(metrics_layout(), "metrics.csv");
   log.append("step,loss\n");
@@ -569,13 +627,59 @@ TEST_CASE("what cannot be read of a log costs its row, and is damage") {
         Case{"metrics.jsonl", "[{\"step\":1,\"loss\":5},\n{\"step\":2,\"loss\":4,\n{\"step\":3,\"loss\":3}]",
              without_second},
         Case{"metrics.jsonl", "[{\"step\":1,\"loss\":5},{\"step\":3,\"loss\":3}]\n{\"step\":2}", without_second},
-        Case{"metrics.jsonl", "[{\"step\":1,\"loss\":5},{\"step\":3,\"loss\":3},2]", without_second}}) {
+        Case{"metrics.jsonl", "[{\"step\":1,\"loss\":5},{\"step\":3,\"loss\":3},2]", without_second},
+        Case{"metrics.csv", "step,loss\n1,5\n3,3\n4,nan,3", without_second},
+        Case{"metrics.jsonl", "{\"step\":1,\"loss\":5}\n{\"step\":3,\"loss\":3}\n{\"step\":4,\"loss\":2}}",
+             without_second}}) {
     CAPTURE(one.text);
     Log log(metrics_layout(), one.name);
     log.append(one.text);
     log.look(true);
     CHECK(log.damaged());
     CHECK(log.values() == one.values);
+  }
+}
+
+TEST_CASE("a last line that may become right is no damage, nor is one that may grow") {
+  for (const std::string_view rest : {"4,2", "4,\"nan,3", "step,loss,ac", "4", "4,nan,3"}) {
+    CAPTURE(rest);
+    Log log(metrics_layout(), "metrics.csv");
+    log.append("step,loss\n1,5\n");
+    log.append(rest);
+    log.look(rest != "4,nan,3");
+    CHECK_FALSE(log.damaged());
+  }
+  for (const std::string_view rest : {R"({"step":4)", R"({"step":4,"x":"}}")", R"({"step":4}})"}) {
+    CAPTURE(rest);
+    Log log(metrics_layout(), "metrics.jsonl");
+    log.append("{\"step\":1,\"loss\":5}\n");
+    log.append(rest);
+    log.look(rest != R"({"step":4}})");
+    CHECK_FALSE(log.damaged());
+  }
+}
+
+TEST_CASE("a look stops also within a line that does not end, and within zeros of a run file") {
+  const std::string line(3 * smd::limits::row_bytes, 'x');
+  const std::string run = run_file({{"loss", "5"}});
+  const std::string zeros(3 * wire::wandb_block_bytes - run.size(), '\0');
+  struct Case {
+    std::unique_ptr<Layout> layout;
+    std::string name;
+    std::string text;
+    std::int64_t step;
+  };
+  Case cases[] = {
+      {metrics_layout(), "metrics.csv", "step,loss\n1,5\n" + line + "\n2,4\n", 1},
+      {metrics_layout(), "metrics.jsonl", "{\"step\":1,\"loss\":5}\n" + line + "\n{\"step\":2,\"loss\":4}\n", 1},
+      {wandb_layout(), "run-q7w2m4xz.wandb", run + zeros + history_of({{"loss", "4"}}), 0}};
+  for (Case& one : cases) {
+    CAPTURE(one.name);
+    Log log(std::move(one.layout), one.name);
+    log.append(one.text);
+    unsigned asked = 0;
+    log.look(false, 1, [&] { return ++asked > 1; });
+    CHECK(log.values() == Values{{"loss", one.step, 5}});
   }
 }
 
@@ -627,6 +731,47 @@ TEST_CASE("the step of JSON lines may have a name that the first line lacks") {
   log.look(true);
   CHECK(log.values() == Values{{"epoch", 5, 0}, {"epoch", 10, 0}, {"loss", 5, 2}, {"loss", 10, 1}});
   CHECK_FALSE(log.damaged());
+}
+
+TEST_CASE("rows without a step may come before those of JSON lines that have one") {
+  struct Case {
+    std::string text;
+    Values whole;
+    Values followed;  ///< What came out before keeps the number of its row, or its epoch.
+  };
+  for (const Case& one :
+       {Case{"{\"epoch\":0,\"lr\":0.5}\n{\"_step\":10,\"epoch\":0,\"loss\":1}\n{\"_step\":20,\"epoch\":1,\"loss\":2}\n",
+             {{"epoch", 10, 0}, {"epoch", 20, 1}, {"loss", 10, 1}, {"loss", 20, 2}},
+             {{"loss", 0, 1}, {"loss", 1, 2}, {"lr", 0, 0.5}}},
+        Case{"{\"loss\":5}\n{\"_step\":10,\"loss\":1}\n{\"_step\":20,\"loss\":2}\n",
+             {{"loss", 10, 1}, {"loss", 20, 2}},
+             {{"loss", 0, 5}, {"loss", 10, 1}, {"loss", 20, 2}}},
+        Case{"{\"gpu\":50}\n{\"gpu\":51}\n{\"gpu\":52}\n{\"step\":100,\"loss\":1}\n{\"gpu\":53}\n",
+             {{"gpu", 100, 53}, {"loss", 100, 1}},
+             {{"gpu", 0, 50}, {"gpu", 1, 51}, {"gpu", 2, 52}, {"gpu", 100, 53}, {"loss", 100, 1}}},
+        Case{"{\"lr\":0.5}\n{\"step\":\"2/10\",\"loss\":3}\n", {{"loss", 2, 3}}, {{"loss", 2, 3}, {"lr", 0, 0.5}}},
+        // Epochs may have fractions later: a follower that took one for the step would have to leave those out.
+        Case{"{\"lr\":0.5}\n{\"lr\":0.25}\n{\"lr\":0.125}\n{\"epoch\":1,\"loss\":2}\n",
+             {{"loss", 1, 2}},
+             {{"epoch", 3, 1}, {"loss", 3, 2}, {"lr", 0, 0.5}, {"lr", 1, 0.25}, {"lr", 2, 0.125}}},
+        Case{"{\"lr\":0.5}\n{\"epoch\":0.5,\"loss\":2}\n",
+             {{"epoch", 1, 0.5}, {"loss", 1, 2}, {"lr", 0, 0.5}},
+             {{"epoch", 1, 0.5}, {"loss", 1, 2}, {"lr", 0, 0.5}}}}) {
+    CAPTURE(one.text);
+    Log whole(metrics_layout(), "metrics.jsonl");
+    whole.append(one.text);
+    whole.look(true);
+    CHECK(whole.values() == one.whole);
+    for (const std::size_t bytes : {1, 7, 1000}) {
+      CHECK(grown_by(bytes, "metrics.jsonl", one.text) == one.followed);
+    }
+  }
+  Log log(metrics_layout(), "metrics.jsonl");
+  log.append("{\"lr\":0.5}\n{\"step\":100,\"loss\":1}\n");
+  const Found found = log.look();
+  REQUIRE(found.listing->notes.kept().size() == 1);
+  CHECK(found.listing->notes.kept().front().kind == ProblemKind::warning);
+  CHECK(found.listing->notes.kept().front().offset == 11);
 }
 
 TEST_CASE("a list with a name of steps is not the step of JSON lines") {

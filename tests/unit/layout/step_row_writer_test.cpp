@@ -48,8 +48,7 @@ class Rows {
       CHECK(row.mode_step == row.file.step);
       const Payload payload = tables.payloads.at(row.payload).of_row(row.index);
       for (std::uint32_t i = 0; i < payload.count; ++i) {
-        const ValueForm kind =
-            payload.types == no_id ? ValueForm::record : tables.type_lists.at(payload.types).at(i).form;
+        const ValueForm kind = payload.types == no_id ? ValueForm::record : tables.type_lists.at(payload.types)[i].form;
         found.emplace_back(row.file.step, std::string(tables.names[tables.name_lists.at(payload.names).at(i)]), kind,
                            payload.start(i), payload.length(i));
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operands/operands.hpp"
 
+#include "support/temp_dir.hpp"
 #include "unit/select/selection_support.hpp"
 
 #include <doctest/doctest.h>
@@ -197,4 +198,11 @@ TEST_CASE("the last operands share the threads") {
     };
   });
   CHECK(jobs == std::vector<unsigned>{4, 8});  // two are left, then one
+}
+
+TEST_CASE("a path that has come meanwhile is not suggested for itself") {
+  const smd::test::TempDir dir;
+  const std::string run = dir.make_dir("run");
+  CHECK(meant_instead(run, "a hint").empty());
+  CHECK(meant_instead(run + "1", "a hint") == "; did you mean '" + run + "'?");
 }

@@ -11,6 +11,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "each_instruction_set.hpp"
@@ -225,6 +226,17 @@ TEST_CASE("element types") {
     CHECK(of.max_abs == 5.0);
     CHECK(near(of.l2_a, std::sqrt(30.0L)));
     CHECK(near(of.cosine, 5.0L / std::sqrt(30.0L * 5)));
+    // |b| is beyond the range of double, and |a - b| is a third of it; then |a - b| is beyond, and twice |b|.
+    using Wide = std::complex<double>;
+    const std::tuple<Wide, Wide, double> pairs[] = {{{1e308, 1e308}, {1.5e308, 1.5e308}, 1.0 / 3},
+                                                    {{1.5e308, 0}, {-1.5e308, 0}, 2}};
+    for (const auto& [a, b, ratio] : pairs) {
+      for (const double rtol : {0.0, ratio - 0.01, ratio + 0.01}) {
+        const Difference wide = difference<Wide, Wide>(Dtype::complex128, {a}, Dtype::complex128, {b}, {.rtol = rtol});
+        CHECK(wide.differing == (rtol < ratio ? 1 : 0));
+        CHECK(near(wide.max_rel, ratio));
+      }
+    }
   }
   SUBCASE("text") {
     const auto packed = [](const std::vector<std::string>& texts) {

@@ -75,6 +75,11 @@ TEST_CASE("complex numbers as recorded") {
   CHECK(reduced<Complex>(Dtype::complex128, wild, "zero").low == 1);
   CHECK(reduced<Complex>(Dtype::complex128, wild, "nan").low == 1);
   CHECK(reduced<Complex>(Dtype::complex128, wild, "inf").low == 1);
+  // np.isfinite judges the parts, though |x| is beyond the range of double.
+  const Complex large[] = {{1.7e308, -1.7e308}, {1, 0}};
+  CHECK(reduced<Complex>(Dtype::complex128, large, "finite").low == 2);
+  CHECK(reduced<Complex>(Dtype::complex128, large, "inf").low == 0);
+  CHECK(std::isinf(reduced<Complex>(Dtype::complex128, large, "abs_max").real));
 }
 
 TEST_CASE("variance of complex numbers is that of both parts added") {

@@ -29,25 +29,21 @@ TEST_CASE("long and short cells of all kinds follow one another") {
   const std::string text(5000, 'x');
   const std::vector<std::string> names = {"p,q", "r"};
   for (const char* format : {"tsv", "csv"}) {
-    const smd::test::TempDir dir;
-    Diagnostics messages("test");
-    OutputFile out = OutputFile::file(dir / "out");
     OutputOptions options = options_for(format);
     options.header = false;
     constexpr Column three[] = {{"a"}, {"b"}, {"c"}};
-    RowWriter writer(out, options, three, false, messages);
-    writer.row({1.5, text, -7});
-    writer.row({std::string_view(), smd::Half{0x3C00}, std::complex<double>(0.5, -2)});
-    writer.row({true, Missing(), ListCell{names}});
-    writer.finish();
-    out.close();
-    CHECK(smd::test::read_file(dir / "out") == (format == std::string("tsv") ? "1.5\t" + text +
-                                                                                   "\t-7\n"
-                                                                                   "\t1\t0.5-2j\n"
-                                                                                   "true\tNA\tp,q,r\n"
-                                                                             : "1.5," + text +
-                                                                                   ",-7\n"
-                                                                                   "\"\",1,0.5-2j\n"
-                                                                                   "true,NA,\"p,q,r\"\n"));
+    const std::string lines = written(options, three, false, [&](RowWriter& writer) {
+      writer.row({1.5, text, -7});
+      writer.row({std::string_view(), smd::Half{0x3C00}, std::complex<double>(0.5, -2)});
+      writer.row({true, Missing(), ListCell{names}});
+    });
+    CHECK(lines == (format == std::string("tsv") ? "1.5\t" + text +
+                                                       "\t-7\n"
+                                                       "\t1\t0.5-2j\n"
+                                                       "true\tNA\tp,q,r\n"
+                                                 : "1.5," + text +
+                                                       ",-7\n"
+                                                       "\"\",1,0.5-2j\n"
+                                                       "true,NA,\"p,q,r\"\n"));
   }
 }

@@ -21,16 +21,11 @@ TEST_CASE("json and jsonl hold the same objects, always with the trial") {
 }
 
 TEST_CASE("a value that writes its own JSON stands in its place") {
-  const smd::test::TempDir dir;
-  Diagnostics messages("test");
-  OutputFile out = OutputFile::file(dir / "out");
-  const OutputOptions options = options_for("jsonl");
   constexpr Column own[] = {{"value"}, {"after"}};
-  RowWriter writer(out, options, own, false, messages);
-  writer.set_trial("run");
   const std::function<void(OutputFile&)> nested = [](OutputFile& to) { to.write("[[1],[2]]"); };
-  writer.row({JsonCell{&nested}, 3});
-  writer.finish();
-  out.close();
-  CHECK(smd::test::read_file(dir / "out") == "{\"trial\":\"run\",\"value\":[[1],[2]],\"after\":3}\n");
+  const std::string line = written(options_for("jsonl"), own, false, [&](RowWriter& writer) {
+    writer.set_trial("run");
+    writer.row({JsonCell{&nested}, 3});
+  });
+  CHECK(line == "{\"trial\":\"run\",\"value\":[[1],[2]],\"after\":3}\n");
 }

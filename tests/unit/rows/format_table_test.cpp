@@ -15,19 +15,14 @@ TEST_CASE("table aligns by display width and escapes") {
 }
 
 TEST_CASE("a table longer than what is held back keeps every row") {
-  const smd::test::TempDir dir;
-  Diagnostics messages("test");
-  OutputFile out = OutputFile::file(dir / "out");
-  const OutputOptions options = options_for("table");
   constexpr Column two[] = {{"a", Align::right}, {"b"}};
-  RowWriter writer(out, options, two, false, messages);
   std::string expected = "  a  b\n";  // the first 1000 rows hold numbers of up to three digits
-  for (int i = 0; i < 10'000; ++i) {
-    writer.row({i, "x"});
-    const std::string number = std::to_string(i);
-    expected += std::string(number.size() < 3 ? 3 - number.size() : 0, ' ') + number + "  x\n";
-  }
-  writer.finish();
-  out.close();
-  CHECK(smd::test::read_file(dir / "out") == expected);
+  const std::string table = written(options_for("table"), two, false, [&](RowWriter& writer) {
+    for (int i = 0; i < 10'000; ++i) {
+      writer.row({i, "x"});
+      const std::string number = std::to_string(i);
+      expected += std::string(number.size() < 3 ? 3 - number.size() : 0, ' ') + number + "  x\n";
+    }
+  });
+  CHECK(table == expected);
 }

@@ -14,19 +14,18 @@
 namespace {
 
 template <class T>
-smd::TensorView view_of(const std::vector<T>& values, std::int64_t& size, smd::Dtype dtype) {
-  size = static_cast<std::int64_t>(values.size());
-  return {dtype, {&size, 1}, std::as_bytes(std::span(values))};
+void add(smd::tool::Histogram& to, const std::vector<T>& values, smd::Dtype dtype) {
+  const auto size = static_cast<std::int64_t>(values.size());
+  to.add(smd::TensorView(dtype, {&size, 1}, std::as_bytes(std::span(values))));
 }
 
 }  // namespace
 
 TEST_CASE("bins equal numpy.histogram's") {
   // numpy.histogram([0, .1, .2, .3, .5, .7, .9, 1], 10, (0, 1)): edges are met exactly or missed by rounding.
-  std::int64_t size;
   const std::vector<double> values = {0, .1, .2, .3, .5, .7, .9, 1};
   smd::tool::Histogram histogram(10, 0, 1);
-  histogram.add(view_of(values, size, smd::Dtype::float64));
+  add(histogram, values, smd::Dtype::float64);
   CHECK(histogram.counts() == std::vector<std::uint64_t>{1, 1, 2, 0, 0, 1, 1, 0, 0, 2});
   CHECK(histogram.edges()[3] == 0.30000000000000004);  // numpy.linspace(0, 1, 11)[3]; 0.3 is less
 }
@@ -34,13 +33,12 @@ TEST_CASE("bins equal numpy.histogram's") {
 TEST_CASE("elements outside are counted separately; parts merge") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();
-  std::int64_t size;
   const std::vector<double> values = {-1, 0, 2, 4, 4.5, nan, infinity, -infinity, nan};
   smd::tool::Histogram histogram(2, 0, 4);
-  histogram.add(view_of(values, size, smd::Dtype::float64));
+  add(histogram, values, smd::Dtype::float64);
   smd::tool::Histogram other(2, 0, 4);
   const std::vector<std::int64_t> integers = {1, 3, -5, std::numeric_limits<std::int64_t>::max()};
-  other.add(view_of(integers, size, smd::Dtype::int64));
+  add(other, integers, smd::Dtype::int64);
   histogram.merge(other);
   CHECK(histogram.counts() == std::vector<std::uint64_t>{2, 3});
   CHECK(histogram.below() == 3);
@@ -59,17 +57,15 @@ TEST_CASE("equal bounds are widened; invalid ones are refused") {
 // By hand: quarters of a range of 2^1024.
 TEST_CASE("bounds whose distance overflows double") {
   const double half = std::ldexp(1, 1023);
-  std::int64_t size;
   smd::tool::Histogram histogram(4, -half, half);
   CHECK(histogram.edges() == std::vector<double>{-half, -half / 2, 0, half / 2, half});
-  histogram.add(view_of(std::vector<double>{-half, -1, 0, 1, half / 2, half}, size, smd::Dtype::float64));
+  add(histogram, std::vector<double>{-half, -1, 0, 1, half / 2, half}, smd::Dtype::float64);
   CHECK(histogram.counts() == std::vector<std::uint64_t>{1, 1, 2, 2});
 }
 
 TEST_CASE("a bound so large that adding one half does not change it") {
-  std::int64_t size;
   smd::tool::Histogram histogram(3, 1e300, 1e300);
-  histogram.add(view_of(std::vector<double>{1e300, 1e300}, size, smd::Dtype::float64));
+  add(histogram, std::vector<double>{1e300, 1e300}, smd::Dtype::float64);
   CHECK(histogram.counts() == std::vector<std::uint64_t>{0, 0, 2});
 }
 
@@ -80,9 +76,8 @@ TEST_CASE("every element is counted between the edges around it") {
   for (double& value : values) {
     value = number(random);
   }
-  std::int64_t size;
   smd::tool::Histogram histogram(37, -2.9, 2.7);
-  histogram.add(view_of(values, size, smd::Dtype::float64));
+  add(histogram, values, smd::Dtype::float64);
   const std::vector<double>& edges = histogram.edges();
   for (std::size_t bin = 0; bin < 37; ++bin) {
     std::uint64_t count = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/row_order.hpp"
-#include "rows/row_writer.hpp"
-#include "support/temp_dir.hpp"
+#include "print_rows.hpp"
 
 #include <doctest/doctest.h>
 
@@ -19,9 +18,7 @@ namespace {
 constexpr Column columns[] = {{"name"}, {"number", Align::right}, {"list"}, written_column};
 
 OutputOptions sorted_by(std::vector<SortKey> keys, std::optional<std::uint64_t> limit = {}) {
-  OutputOptions options;
-  options.format = "tsv";
-  options.file = "given";  // so that nothing looks at the terminal
+  OutputOptions options = test::options_for("tsv");
   options.header = false;
   options.sort = std::move(keys);
   options.limit = limit;
@@ -30,20 +27,11 @@ OutputOptions sorted_by(std::vector<SortKey> keys, std::optional<std::uint64_t> 
 
 std::string print(const OutputOptions& options, const std::function<void(RowWriter&)>& rows,
                   std::span<const Column> of = columns) {
-  const smd::test::TempDir dir;
-  Diagnostics messages("test");
-  OutputFile out = OutputFile::file(dir / "out");
-  RowWriter writer(out, options, of, false, messages);
-  rows(writer);
-  writer.finish();
-  out.close();
-  return smd::test::read_file(dir / "out");
+  return test::written(options, of, false, rows);
 }
 
-/// The names in the order in which their numbers are sorted.
-std::string names_by(const std::vector<SortKey>& keys, const std::vector<Cell>& numbers,
-                     std::optional<std::uint64_t> limit = {}) {
-  OutputOptions options = sorted_by(keys, limit);
+/// The names of those of some numbers that are printed.
+std::string names_of(OutputOptions options, const std::vector<Cell>& numbers) {
   options.columns = {"name"};
   std::string names = print(options, [&](RowWriter& rows) {
     char name = 'a';
@@ -54,6 +42,12 @@ std::string names_by(const std::vector<SortKey>& keys, const std::vector<Cell>& 
   });
   std::erase(names, '\n');
   return names;
+}
+
+/// The names in the order in which their numbers are sorted.
+std::string names_by(const std::vector<SortKey>& keys, const std::vector<Cell>& numbers,
+                     std::optional<std::uint64_t> limit = {}) {
+  return names_of(sorted_by(keys, limit), numbers);
 }
 
 }  // namespace
@@ -83,19 +77,10 @@ TEST_CASE("text is sorted as people read it, digits as numbers") {
 TEST_CASE("conditions choose rows: numbers as numbers of their type, other text naturally") {
   const auto those = [](const std::vector<std::string>& conditions, const std::vector<Cell>& numbers) {
     OutputOptions options = sorted_by({});
-    options.columns = {"name"};
     for (const std::string& condition : conditions) {
       options.where.push_back(parse_comparison(condition));
     }
-    std::string names = print(options, [&](RowWriter& rows) {
-      char name = 'a';
-      for (const Cell& number : numbers) {
-        rows.row({std::string_view(&name, 1), number, ListCell{}, PlaceCell{}});
-        ++name;
-      }
-    });
-    std::erase(names, '\n');
-    return names;
+    return names_of(options, numbers);
   };
   const std::vector<Cell> numbers = {0.1F, 0.1, std::int64_t{9}, std::int64_t{10}, std::nan(""), Cell()};
   CHECK(those({"number = 0.1"}, numbers) == "ab");
@@ -211,9 +196,8 @@ TEST_CASE("sorted rows hold what they borrowed, in all kinds of cells") {
 }
 
 TEST_CASE("what rows are sorted by is worked out, and must be there") {
-  const smd::test::TempDir dir;
   Diagnostics messages("test");
-  OutputFile out = OutputFile::file(dir / "out");
+  OutputFile out = OutputFile::memory();
   OutputOptions options = sorted_by({{"written"}});
   options.columns = {"name"};
   const RowWriter writer(out, options, columns, false, messages);
@@ -227,19 +211,14 @@ TEST_CASE("what rows are sorted by is worked out, and must be there") {
 }
 
 TEST_CASE("with a limit and no order, rows are printed as they come, and then no more are wanted") {
-  const smd::test::TempDir dir;
-  Diagnostics messages("test");
-  OutputFile out = OutputFile::file(dir / "out");
-  const OutputOptions options = sorted_by({}, 2);
-  RowWriter writer(out, options, columns, false, messages);
-  for (int i = 0; i < 4; ++i) {
-    CHECK(writer.full() == (i >= 2));
-    writer.row({"x", i, ListCell{}, PlaceCell{}});
-  }
-  CHECK(writer.rows() == 4);
-  writer.finish();
-  out.close();
-  CHECK(smd::test::read_file(dir / "out") == "x\t0\t\nx\t1\t\n");
+  const std::string lines = print(sorted_by({}, 2), [](RowWriter& writer) {
+    for (int i = 0; i < 4; ++i) {
+      CHECK(writer.full() == (i >= 2));
+      writer.row({"x", i, ListCell{}, PlaceCell{}});
+    }
+    CHECK(writer.rows() == 4);
+  });
+  CHECK(lines == "x\t0\t\nx\t1\t\n");
 }
 
 TEST_CASE("of many rows, no more than the limit are held") {
@@ -257,4 +236,25 @@ TEST_CASE("of many rows, no more than the limit are held") {
   std::vector<int> kept;
   rows.take_all([&](int row) { kept.push_back(row); });
   CHECK(kept == std::vector<int>{999, 998, 997});
+}
+
+TEST_CASE("hyperparameters are equal if they are the same number, however it is written") {
+  const auto same = [](const char* a, const char* b) { return HpValue(a) == HpValue(b); };
+  CHECK(same("1e-05", R"("0.00001")"));
+  CHECK(same(R"("+5")", "5.0"));
+  CHECK(same("0", "-0.0"));
+  CHECK(same(R"("NaN")", R"("nan")"));
+  CHECK(same(R"("Infinity")", R"("inf")"));
+  CHECK(same("true", R"("true")"));
+  CHECK_FALSE(same("9007199254740993", "9007199254740992"));
+  CHECK_FALSE(same("123456789012345678901", "123456789012345678902"));
+  CHECK_FALSE(same(R"("x1")", R"("x01")"));
+  CHECK_FALSE(same("true", "1"));
+  CHECK_FALSE(same("null", "0"));
+  std::string text;
+  for (const char* const json : {R"("NaN")", R"("-Infinity")", R"("1e-4")"}) {
+    append_text(text, HpValue(json).cell(), 0);
+    text += ' ';
+  }
+  CHECK(text == "nan -inf 1e-4 ");
 }

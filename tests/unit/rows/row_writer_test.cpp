@@ -28,9 +28,8 @@ TEST_CASE("columns are chosen and ordered; one alone is a bare list") {
 }
 
 TEST_CASE("a command can ask what will be printed") {
-  const smd::test::TempDir dir;
   Diagnostics messages("test");
-  OutputFile out = OutputFile::file(dir / "out");
+  OutputFile out = OutputFile::memory();
   const OutputOptions options = options_for("tsv");
   const RowWriter writer(out, options, columns, false, messages);
   CHECK(writer.wants("shape"));
@@ -40,33 +39,27 @@ TEST_CASE("a command can ask what will be printed") {
 
 TEST_CASE("rows made into text elsewhere are taken as they are") {
   const auto both = [](std::string_view format, bool together) {
-    const smd::test::TempDir dir;
     Diagnostics messages("test");
-    const OutputOptions options = options_for(format);
-    OutputOptions bare = options;
+    OutputOptions bare = options_for(format);
     bare.header = false;
-    OutputFile out = OutputFile::file(dir / "out");
     OutputFile memory = OutputFile::memory();
-    RowWriter writer(out, options, columns, false, messages);
     RowWriter part(memory, bare, columns, false, messages);
-    CHECK(writer.rows_stand_alone());
-    for (int row = 0; row < 3; ++row) {
-      std::string text;
-      (together ? part : writer).row({"a\tb", row, 0.5, Missing(), Missing(), Missing()});
-      memory.take_text(text);
-      writer.append(text, together ? 1 : 0);
-    }
-    CHECK(writer.rows() == 3);
-    writer.finish();
-    out.close();
-    return smd::test::read_file(dir / "out");
+    return written(options_for(format), columns, false, [&](RowWriter& writer) {
+      CHECK(writer.rows_stand_alone());
+      for (int row = 0; row < 3; ++row) {
+        std::string text;
+        (together ? part : writer).row({"a\tb", row, 0.5, Missing(), Missing(), Missing()});
+        memory.take_text(text);
+        writer.append(text, together ? 1 : 0);
+      }
+      CHECK(writer.rows() == 3);
+    });
   };
   for (const char* format : {"tsv", "csv", "jsonl"}) {
     CHECK(both(format, true) == both(format, false));
   }
-  const smd::test::TempDir dir;
   Diagnostics messages("test");
-  OutputFile out = OutputFile::file(dir / "out");
+  OutputFile out = OutputFile::memory();
   for (const char* format : {"json", "table"}) {
     const OutputOptions options = options_for(format);
     CHECK_FALSE(RowWriter(out, options, columns, false, messages).rows_stand_alone());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/table_layout.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 
 #include <doctest/doctest.h>
@@ -17,11 +18,7 @@ TableLayout layout_of(const std::vector<Column>& columns, bool header = true) {
 }
 
 std::vector<TableRow> rows_of(const std::vector<std::vector<std::string>>& cells) {
-  std::vector<TableRow> rows;
-  for (const std::vector<std::string>& row : cells) {
-    rows.push_back({row, {}, {}});
-  }
-  return rows;
+  return mapped(cells, [](const std::vector<std::string>& row) { return TableRow{row, {}, {}}; });
 }
 
 const std::vector<Column> usual = {{"tensor"}, {"step", Align::right}, {"mode"}, {"worker"}, {"mean", Align::right}};

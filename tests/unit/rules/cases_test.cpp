@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recorded results: every case of cases.json, beside the trials it is about: debugger trials and log directories.
-#include <smd/evaluator.hpp>
-#include <smd/rule_registry.hpp>
-#include <smd/trial.hpp>
+#include "rule_support.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -10,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,15 +17,6 @@ namespace {
 using Json = nlohmann::json;
 
 const smd::TrialOptions as_it_stands{.as_it_stands = true};
-
-double number(const Json& json) {
-  if (!json.is_string()) {
-    return json.get<double>();
-  }
-  const std::string text = json.get<std::string>();
-  const double infinity = std::numeric_limits<double>::infinity();
-  return text == "Infinity" ? infinity : text == "-Infinity" ? -infinity : std::numeric_limits<double>::quiet_NaN();
-}
 
 bool close(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= 1e-6 * std::abs(b);
@@ -46,8 +34,8 @@ void check_finding(const smd::Finding& finding, const Json& expected) {
   CHECK(finding.worker == text_or_null(expected.at("worker")));
   CHECK(finding.check == expected.at("check").get<std::string>());
   INFO("value ", finding.value, " is to be ", expected.at("value").dump());
-  CHECK(close(finding.value, number(expected.at("value"))));
-  CHECK(close(finding.threshold, number(expected.at("threshold"))));
+  CHECK(close(finding.value, smd::test::number_of(expected.at("value"))));
+  CHECK(close(finding.threshold, smd::test::number_of(expected.at("threshold"))));
 }
 
 /// `damaged`: not all of the trial can be read.
@@ -121,10 +109,7 @@ void check_case(const std::string& root, const Json& one, bool keep_going) {
     others.push_back(&*other);
   }
   const smd::Trial trial = smd::Trial::open(root + one.at("trial").get<std::string>(), as_it_stands);
-  smd::Evaluator evaluator(trial, options);
-  evaluator.add(std::move(made), {}, others);
-  evaluator.run();
-  const smd::RuleResult& result = evaluator.results().front();
+  const smd::RuleResult result = smd::test::result_of(trial, std::move(made), options, others);
   if (keep_going) {
     check_result(result, expected, one.value("damaged", false));
   } else if (!expected.at("fired").empty()) {  // the same, as far as it goes
@@ -172,10 +157,8 @@ TEST_CASE("recorded results on loss curves") {
   for (const Json& one : cases) {
     INFO(one.at("trial").get<std::string>(), " ", one.at("params").dump(), ": ", one.at("why").get<std::string>());
     const smd::Trial trial = smd::Trial::open(root + one.at("trial").get<std::string>(), as_it_stands);
-    smd::Evaluator evaluator(trial, {.keep_going = true});
-    evaluator.add(smd::make_rule(one.at("rule").get<std::string>(), one.at("params").get<smd::ParameterTexts>()));
-    evaluator.run();
-    const smd::RuleResult& result = evaluator.results().front();
+    const smd::RuleResult result = smd::test::result_of(
+        trial, smd::make_rule(one.at("rule").get<std::string>(), one.at("params").get<smd::ParameterTexts>()));
     CHECK(smd::to_string(result.status) == one.at("expected").at("status").get<std::string>());
     const Json& expected = one.at("expected").at("findings");
     REQUIRE(result.findings.size() == expected.size());

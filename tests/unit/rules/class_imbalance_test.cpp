@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
-
 namespace smd::test {
 namespace {
 
@@ -16,11 +14,7 @@ TEST_CASE("imbalance: exactly the threshold passes; samples are those of all ste
   trial.step(1, {{"labels", {0, 0, 0, 1}}});  // 6 of class 0, 2 of class 1
   trial.step(2, {{"labels", {0}}});           // 7 and 2
   const RuleResult result = trial.run(class_imbalance, {{"samples", "8"}, {"threshold_imbalance", "3"}});
-  REQUIRE(triggered_at(result) == Steps{2});
-  CHECK(result.findings[0].check == "imbalance");
-  CHECK(result.findings[0].value == 3.5);
-  CHECK(result.findings[0].tensor == "labels");
-  CHECK_FALSE(result.findings[0].worker.has_value());
+  CHECK(found(result) == Texts{"2 labels - imbalance 3.5"});
   CHECK(result.steps_evaluated == 2);  // 8 labels from step 1 on
   CHECK(trial.run(class_imbalance, {{"samples", "10"}}).status == RuleStatus::not_evaluated);
   CHECK(trial.run(class_imbalance, {{"samples", "9"}}).steps_evaluated == 1);
@@ -32,10 +26,7 @@ TEST_CASE("misprediction: the worst class, exactly the threshold passes") {
   trial.step(0, {{"labels", {0, 0, 0, 0, 1, 1}}, {"predictions", {0, 0, 0, 1, 0, 1}}});
   CHECK(trial.run(class_imbalance, {{"samples", "1"}, {"threshold_misprediction", "0.5"}}).findings.empty());
   const RuleResult result = trial.run(class_imbalance, {{"samples", "1"}, {"threshold_misprediction", "0.49"}});
-  REQUIRE(result.findings.size() == 1);
-  CHECK(result.findings[0].check == "misprediction");
-  CHECK(result.findings[0].tensor == "predictions");
-  CHECK(result.findings[0].value == 0.5);
+  CHECK(found(result) == Texts{"0 predictions - misprediction 0.5"});
 }
 
 TEST_CASE("values are rounded to classes; NaN and infinities are of none") {
@@ -44,42 +35,30 @@ TEST_CASE("values are rounded to classes; NaN and infinities are of none") {
   trial.step(0, {{"labels", {0.49F, 0.5F, 1.4F, -0.6F, nan, inf}}, {"predictions", {0, 0.5F, nan, -1, 7, 7}}});
   const RuleResult result = trial.run(
       class_imbalance, {{"samples", "4"}, {"threshold_misprediction", "0.4"}, {"threshold_imbalance", "1.5"}});
-  REQUIRE(result.findings.size() == 2);
-  CHECK(result.findings[0].value == 2);  // labels: two of class 1, one of the others
-  CHECK(result.findings[1].value == 0.5);
+  // labels: two of class 1, one of the others
+  CHECK(found(result) == Texts{"0 labels - imbalance 2", "0 predictions - misprediction 0.5"});
   CHECK(trial.run(class_imbalance, {{"samples", "5"}}).status == RuleStatus::not_evaluated);
 }
 
 TEST_CASE("one-hot rows are labels, scores are predictions by arg max") {
   RuleTrial trial;
-  BuiltStep step;
-  step.mode = Mode::train;
-  step.values.push_back(value_of<std::int32_t>("labels", Dtype::int32, {0, 1, 1, 0, 0, 1}, Shape{3, 2}));
   // arg max: 1; 0, the first of equals; 1, as NaN is smallest
-  step.values.push_back(value_of<float>("predictions", Dtype::float32, {0.1F, 0.9F, 5, 5, nan, -9}, Shape{3, 2}));
-  trial.step(step);
+  trial.step({.values = {value_of<std::int32_t>("labels", Dtype::int32, {0, 1, 1, 0, 0, 1}, Shape{3, 2}),
+                         value_of<float>("predictions", Dtype::float32, {0.1F, 0.9F, 5, 5, nan, -9}, Shape{3, 2})}});
   const RuleResult result = trial.run(
       class_imbalance,
       {{"samples", "3"}, {"argmax", "True"}, {"threshold_misprediction", "0"}, {"threshold_imbalance", "1.9"}});
-  REQUIRE(result.findings.size() == 1);  // classes 1, 0, 1, all predicted
-  CHECK(result.findings[0].check == "imbalance");
-  CHECK(result.findings[0].value == 2);
+  CHECK(found(result) == Texts{"0 labels - imbalance 2"});  // classes 1, 0, 1, all predicted
 }
 
 TEST_CASE("rows that are not all one-hot are elements, and so is a single column") {
   RuleTrial trial;
-  BuiltStep step;
-  step.values.push_back(value_of<std::uint8_t>("labels", Dtype::uint8, {0, 1, 1, 1, 0, 1}, Shape{3, 2}));
-  trial.step(step);
-  step.step = 1;
-  step.mode = Mode::eval;
-  step.values = {value_of<double>("labels", Dtype::float64, {1, 1, 1}, Shape{3, 1})};
-  trial.step(step);
+  trial.step({.values = {value_of<std::uint8_t>("labels", Dtype::uint8, {0, 1, 1, 1, 0, 1}, Shape{3, 2})}});
+  trial.step(
+      {.step = 1, .mode = Mode::eval, .values = {value_of<double>("labels", Dtype::float64, {1, 1, 1}, Shape{3, 1})}});
   // step 0: four ones and two zeros; step 1, which has its own counts: three ones
   const RuleResult result = trial.run(class_imbalance, {{"samples", "3"}, {"threshold_imbalance", "0.5"}});
-  REQUIRE(result.findings.size() == 2);
-  CHECK(result.findings[0].value == 2);
-  CHECK(result.findings[1].value == 1);
+  REQUIRE(found(result) == Texts{"0 labels - imbalance 2", "1 labels - imbalance 1"});
   CHECK(result.findings[1].mode == Mode::eval);
 }
 
@@ -99,16 +78,14 @@ TEST_CASE("tensors are paired by the order of their names, workers by themselves
   RuleTrial trial({}, 2);
   for (const char* const worker : {"worker_0", "worker_1"}) {
     const bool second = worker == std::string("worker_1");
-    BuiltStep step;
-    step.worker = worker;
-    step.tensors = {
-        {"b/labels", {1}}, {"a/labels", {0}}, {"z/predictions", {second ? 0.0F : 1.0F}}, {"y/predictions", {0}}};
-    trial.step(step);
+    trial.step(
+        {.worker = worker,
+         .tensors = {
+             {"b/labels", {1}}, {"a/labels", {0}}, {"z/predictions", {second ? 0.0F : 1.0F}}, {"y/predictions", {0}}}});
   }
   const RuleResult result = trial.run(class_imbalance, {{"samples", "4"}, {"threshold_misprediction", "0.4"}});
-  REQUIRE(result.findings.size() == 1);  // a with y: right; b with z: wrong at worker_1
-  CHECK(result.findings[0].value == 0.5);
-  CHECK(result.findings[0].tensor == "y/predictions");
+  // a with y: right; b with z: wrong at worker_1
+  CHECK(found(result) == Texts{"0 y/predictions - misprediction 0.5"});
 }
 
 TEST_CASE("many classes, also large and negative ones") {

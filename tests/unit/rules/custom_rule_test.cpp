@@ -2,10 +2,10 @@
 // Rules as the reference's documentation writes them.
 #include "custom_rules.hpp"  // of the examples
 #include "rule_support.hpp"
+#include "support/caught_log.hpp"
 
 #include <smd/custom_rule.hpp>
 #include <smd/error.hpp>
-#include <smd/log.hpp>
 #include <smd/trial.hpp>
 
 #include <doctest/doctest.h>
@@ -20,8 +20,6 @@ namespace {
 using custom_rules::CustomGradientRule;
 using custom_rules::LossAboveOtherRule;
 using custom_rules::VanishingGradientRule;
-
-using Texts = std::vector<std::string>;
 
 const RuleTrial::Collections collections = {{"gradients", {"^gradient"}}, {"losses", {"^loss"}}};
 
@@ -45,20 +43,6 @@ class Told final : public CustomRule {
   Call call_;
 };
 
-/// Catches what the library logs, and says nothing on standard error.
-struct Quiet {
-  Quiet() {
-    set_log_sink([this](LogLevel level, std::string_view text) {
-      lines.push_back(std::string(to_string(level)) + ": " + std::string(text));
-    });
-  }
-  ~Quiet() { set_log_sink({}); }
-  Quiet(const Quiet&) = delete;
-  Quiet& operator=(const Quiet&) = delete;
-
-  Texts lines;
-};
-
 RuleResult evaluate(const Trial& trial, Rule& rule) {
   Evaluator evaluator(trial, {.keep_going = true});
   evaluator.add(rule);
@@ -67,18 +51,20 @@ RuleResult evaluate(const Trial& trial, Rule& rule) {
 }
 
 /// Gradients at steps 0, 1 and 3; step 2 has none.
-void fill(RuleTrial& trial) {
-  trial.step(0, {{"gradient/a", {1e-9F}}, {"loss", {1}}})
+RuleTrial& fill(RuleTrial& trial) {
+  return trial.step(0, {{"gradient/a", {1e-9F}}, {"loss", {1}}})
       .step(1, {{"gradient/a", {1}}, {"loss", {1}}})
       .step(2, {{"loss", {1}}})
       .step(3, {{"gradient/a", {-4}}, {"loss", {1}}});
 }
 
-TEST_CASE("the documentation's rules: a step without gradients is skipped, counted, and they go on") {
-  const Quiet quiet;
-  RuleTrial trial(collections);
-  fill(trial);
-  const Trial opened = trial.open();
+struct Filled {
+  const CaughtLog quiet;
+  RuleTrial trial{collections};
+  const Trial opened = fill(trial).open();
+};
+
+TEST_CASE_FIXTURE(Filled, "the documentation's rules: a step without gradients is skipped, counted, and they go on") {
   VanishingGradientRule vanishing(opened);
   const RuleResult result = invoke_rule(vanishing);
   CHECK(triggered_at(result) == Steps{0});
@@ -99,7 +85,7 @@ TEST_CASE("the documentation's rules: a step without gradients is skipped, count
 }
 
 TEST_CASE("a rule over two trials") {
-  const Quiet quiet;
+  const CaughtLog quiet;
   RuleTrial trial(collections);
   RuleTrial other;
   trial.step(0, {{"loss", {1}}}).step(1, {{"loss", {1}}}).step(2, {{"loss", {1}}});
@@ -115,7 +101,7 @@ TEST_CASE("a rule over two trials") {
 }
 
 TEST_CASE("the other trial ends first: NoMoreData, which ends the rule of an evaluation") {
-  const Quiet quiet;
+  const CaughtLog quiet;
   RuleTrial trial(collections);
   RuleTrial other;
   trial.step(0, {{"loss", {1}}}).step(1, {{"loss", {1}}}).step(2, {{"loss", {1}}});
@@ -135,11 +121,7 @@ TEST_CASE("the other trial ends first: NoMoreData, which ends the rule of an eva
   }
 }
 
-TEST_CASE("tensors, workers and steps that are not there skip the step, whatever asks for them") {
-  const Quiet quiet;
-  RuleTrial trial(collections);
-  fill(trial);
-  const Trial opened = trial.open();
+TEST_CASE_FIXTURE(Filled, "tensors, workers and steps that are not there skip the step, whatever asks for them") {
   const auto skipped = [&](const Told::Call& call) {
     Told rule(opened, call);
     const RuleResult result = invoke_rule(rule);
@@ -164,11 +146,7 @@ TEST_CASE("tensors, workers and steps that are not there skip the step, whatever
   CHECK(invoke_rule(never).status == RuleStatus::not_evaluated);
 }
 
-TEST_CASE("required tensors: names, patterns, steps before, and what is not there") {
-  const Quiet quiet;
-  RuleTrial trial(collections);
-  fill(trial);
-  const Trial opened = trial.open();
+TEST_CASE_FIXTURE(Filled, "required tensors: names, patterns, steps before, and what is not there") {
   Texts names;
   std::vector<GlobalStep> steps;
   Told rule(opened, [&](Told& told, GlobalStep) {
@@ -196,7 +174,7 @@ TEST_CASE("required tensors: names, patterns, steps before, and what is not ther
 }
 
 TEST_CASE("a tensor of which only a reduction was saved is there") {
-  const Quiet quiet;
+  const CaughtLog quiet;
   RuleTrial trial(collections);
   trial.step(0, {{saved("abs_mean", "gradient/a"), {1e-9F}}});
   const Trial opened = trial.open();
@@ -205,7 +183,7 @@ TEST_CASE("a tensor of which only a reduction was saved is there") {
 }
 
 TEST_CASE("a step that may still come is no step to skip: the caller learns of it") {
-  const Quiet quiet;
+  const CaughtLog quiet;
   RuleTrial trial(collections);
   fill(trial);
   trial.running();
@@ -227,11 +205,7 @@ TEST_CASE("a step that may still come is no step to skip: the caller learns of i
   CHECK(result.steps_evaluated == 3);
 }
 
-TEST_CASE("another exception reaches the caller of invoke_rule") {
-  const Quiet quiet;
-  RuleTrial trial(collections);
-  fill(trial);
-  const Trial opened = trial.open();
+TEST_CASE_FIXTURE(Filled, "another exception reaches the caller of invoke_rule") {
   Told rule(opened, [](Told&, GlobalStep step) {
     if (step.value == 2) {
       throw std::runtime_error("no such luck");
@@ -248,7 +222,7 @@ TEST_CASE("another exception reaches the caller of invoke_rule") {
 }
 
 TEST_CASE("a damaged record and a missing event file are problems of the result, and cost their step") {
-  const Quiet quiet;
+  const CaughtLog quiet;
   RuleTrial trial(collections);
   fill(trial);
   std::filesystem::resize_file(trial.builder().root() + "/" + events_path(0, "worker_0"), 20);
@@ -264,7 +238,7 @@ TEST_CASE("a damaged record and a missing event file are problems of the result,
 }
 
 TEST_CASE("invoke: one step") {
-  const Quiet quiet;
+  const CaughtLog quiet;
   RuleTrial trial(collections);
   trial.step(0, {{"gradient/a", {0}}}).step(2, {{"gradient/a", {1}}});
   const Trial opened = trial.open();
@@ -283,7 +257,7 @@ TEST_CASE("invoke: one step") {
 
 // The reference's test_no_refresh_invocation.
 TEST_CASE("invoke refreshes, also at a known step, and invoke_at_step does not") {
-  const Quiet quiet;
+  const CaughtLog quiet;
   RuleTrial trial(collections);
   trial.step(0, {{"loss", {1}}}).step(1, {{"loss", {1}}});
   trial.running();
@@ -308,7 +282,7 @@ TEST_CASE("invoke refreshes, also at a known step, and invoke_at_step does not")
 }
 
 TEST_CASE("while a rule is invoked its trials stand still") {
-  const Quiet quiet;
+  const CaughtLog quiet;
   RuleTrial trial(collections);
   RuleTrial other(collections);
   fill(trial);
@@ -342,10 +316,7 @@ class Registered final : public CustomRule {
   double threshold_;
 };
 
-TEST_CASE("a custom rule can be registered") {
-  const Quiet quiet;
-  RuleTrial trial(collections);
-  fill(trial);
+TEST_CASE_FIXTURE(Filled, "a custom rule can be registered") {
   register_rule({.name = "SmallGradient",
                  .alias = "small_gradient",
                  .parameters = {{.name = "threshold", .type = ParameterType::number, .default_text = "0"}},
@@ -384,11 +355,8 @@ class NeedsNothing final : public Rule {
   void invoke_at_step(StepView& step) override { step.evaluated(); }
 };
 
-TEST_CASE("any rule that meets what is not there skips that step, and what it found there does not count") {
-  const Quiet quiet;
-  RuleTrial trial(collections);
-  fill(trial);
-  const Trial opened = trial.open();
+TEST_CASE_FIXTURE(Filled,
+                  "any rule that meets what is not there skips that step, and what it found there does not count") {
   for (const bool planning : {true, false}) {
     CAPTURE(planning);
     AsksTrial rule(planning);
@@ -405,11 +373,7 @@ TEST_CASE("any rule that meets what is not there skips that step, and what it fo
   CHECK(evaluate(opened, nothing).steps_evaluated == 4);
 }
 
-TEST_CASE("a rule that fails as it plans a step is shown the steps before") {
-  const Quiet quiet;
-  RuleTrial trial(collections);
-  fill(trial);
-  const Trial opened = trial.open();
+TEST_CASE_FIXTURE(Filled, "a rule that fails as it plans a step is shown the steps before") {
   class Plans final : public Rule {
    public:
     void set_required_tensors(StepNeeds& step) override {

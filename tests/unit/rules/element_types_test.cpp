@@ -2,13 +2,11 @@
 // Every element type, in values of 0, 1, 5 and 1000 elements: statistics, differences and every rule against NumPy
 // (tests/support/element_types.py).
 #include "built_in/builtin.hpp"
+#include "rule_support.hpp"
 
 #include <smd/difference.hpp>
 #include <smd/elements.hpp>
-#include <smd/evaluator.hpp>
 #include <smd/reduction.hpp>
-#include <smd/rule_registry.hpp>
-#include <smd/trial.hpp>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -16,7 +14,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <limits>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -36,15 +33,6 @@ Trial open(const std::string& folder) {
   return Trial::open(std::string(SMD_ELEMENT_TYPES "/") + folder, {.as_it_stands = true});
 }
 
-/// NaN for null too.
-double number(const Json& json) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (json.is_number()) {
-    return json.get<double>();
-  }
-  return json == "Infinity" ? infinity : json == "-Infinity" ? -infinity : std::numeric_limits<double>::quiet_NaN();
-}
-
 /// NumPy rounds each of its sums.
 bool close(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= 1e-12 * std::abs(b);
@@ -55,15 +43,15 @@ bool is_as_expected(const ReducedValue& value, const Json& wanted) {
     return value.kind == ReducedValue::Kind::undefined;
   }
   if (wanted.is_array()) {
-    return value.kind == ReducedValue::Kind::complex && close(value.real, number(wanted[0])) &&
-           close(value.imaginary, number(wanted[1]));
+    return value.kind == ReducedValue::Kind::complex && close(value.real, number_of(wanted[0])) &&
+           close(value.imaginary, number_of(wanted[1]));
   }
-  return value.kind != ReducedValue::Kind::undefined && close(value.real, number(wanted));
+  return value.kind != ReducedValue::Kind::undefined && close(value.real, number_of(wanted));
 }
 
 bool is_as_expected(const std::optional<double>& value, const Json& of, const std::string& name) {
   const bool wanted = of.contains(name) && !of.at(name).is_null();
-  return value.has_value() == wanted && (!wanted || close(*value, number(of.at(name))));
+  return value.has_value() == wanted && (!wanted || close(*value, number_of(of.at(name))));
 }
 
 void check_statistics(const TensorView& view, const Json& wanted) {
@@ -91,10 +79,10 @@ void check_difference(const TensorView& a, const TensorView& b, const Json& want
   Comparer comparer;
   comparer.add(a, b);
   const Difference result = comparer.result();
-  CHECK(static_cast<double>(result.differing) == number(wanted.at("differing")));
+  CHECK(static_cast<double>(result.differing) == number_of(wanted.at("differing")));
   CHECK(result.first.has_value() == !wanted.at("first").is_null());
   CHECK(static_cast<double>(result.first.value_or(0)) ==
-        (wanted.at("first").is_null() ? 0 : number(wanted.at("first"))));
+        (wanted.at("first").is_null() ? 0 : number_of(wanted.at("first"))));
   CHECK(is_as_expected(result.max_abs, wanted, "max_abs"));
   CHECK(is_as_expected(result.max_rel, wanted, "max_rel"));
   CHECK(is_as_expected(result.mean_abs, wanted, "mean_abs"));
@@ -147,11 +135,8 @@ void check_rule(const std::string& rule, const Trial& trial, const Trial& other,
   if (compares) {
     parameters["other_trial"] = other.path();
   }
-  Evaluator evaluator(trial, {.keep_going = true});
-  evaluator.add(make_rule(rule, parameters), {},
-                compares ? std::vector<const Trial*>{&other} : std::vector<const Trial*>());
-  evaluator.run();
-  const RuleResult& result = evaluator.results().front();
+  const RuleResult result = result_of(trial, make_rule(rule, parameters), {.keep_going = true},
+                                      compares ? std::vector<const Trial*>{&other} : std::vector<const Trial*>());
   std::vector<Found> found;
   for (const Finding& finding : result.findings) {
     found.emplace_back(finding.step.value().value, finding.tensor.value_or(""), finding.check, finding.value);
@@ -160,7 +145,7 @@ void check_rule(const std::string& rule, const Trial& trial, const Trial& other,
   std::vector<Found> right;
   for (const Json& finding : wanted) {
     right.emplace_back(finding[0].get<std::int64_t>(), finding[1].is_null() ? "" : finding[1].get<std::string>(),
-                       finding[2].get<std::string>(), number(finding[3]));
+                       finding[2].get<std::string>(), number_of(finding[3]));
   }
   right = sorted(std::move(right));
   CHECK(result.records_unread == 0);

@@ -143,8 +143,10 @@ TEST_CASE("steps, modes, workers and bounds narrow") {
                                {.start = GlobalStep(2), .keep_going = true})) == Steps{2, 2});
   const ParameterTexts second = {{"start_step", "1"}, {"end_step", "2"}};
   CHECK(triggered_at(trial.run("VanishingGradient", second)) == Steps{1, 1});
-  CHECK(triggered_at(trial.run("VanishingGradient", second, {.steps = {{GlobalStep(3)}}, .keep_going = true})) ==
-        Steps{3, 3});
+  const std::vector<GlobalStep> listed = {GlobalStep(1), GlobalStep(3)};
+  CHECK(triggered_at(trial.run("VanishingGradient", second, {.steps = listed})) == Steps{1, 1});
+  CHECK(triggered_at(trial.run("VanishingGradient", second,
+                               {.steps = listed, .parameter_bounds = false, .keep_going = true})) == Steps{1, 1, 3, 3});
   CHECK(triggered_at(trial.run("VanishingGradient", second,
                                {.start = GlobalStep(2), .parameter_bounds = false, .keep_going = true})) ==
         Steps{2, 2, 3, 3});
@@ -214,6 +216,37 @@ TEST_CASE("following: each complete step once, in order, as it comes") {
   evaluator.offer();
   evaluator.finish();
   CHECK(evaluator.results()[0].status == RuleStatus::issues_found);
+}
+
+TEST_CASE("following: rules that compare may go less far than the others, and go on from there") {
+  RuleTrial trial(weights_and_gradients);
+  RuleTrial slower(weights_and_gradients);
+  for (std::int64_t step = 0; step < 4; ++step) {
+    trial.step(step, {{"gradient/a", {0}}});
+    slower.step(step, {{"gradient/a", {static_cast<float>(step % 2)}}});  // differs at 1 and 3
+  }
+  const Trial opened = trial.open();
+  const Trial other = slower.open();
+  Evaluator evaluator(opened, {.keep_going = true, .follow = true});
+  evaluator.add(make_rule("VanishingGradient"));
+  evaluator.add(make_rule("SimilarAcrossRuns", {{"other_trial", "other"}}), {}, {&other});
+  const auto steps = [&](std::size_t rule) { return triggered_at(evaluator.results()[rule]); };
+  evaluator.offer(GlobalStep(1), GlobalStep(-1));  // to no step
+  CHECK(steps(0) == std::vector<std::int64_t>{0, 1});
+  CHECK(evaluator.results()[1].steps_evaluated == 0);
+  evaluator.offer(GlobalStep(2), GlobalStep(1));
+  CHECK(steps(0) == std::vector<std::int64_t>{0, 1, 2});
+  CHECK(steps(1) == std::vector<std::int64_t>{1});
+  evaluator.offer(GlobalStep(3), GlobalStep(1));  // nothing new to compare
+  CHECK(steps(0) == std::vector<std::int64_t>{0, 1, 2, 3});
+  CHECK(evaluator.results()[1].steps_evaluated == 2);
+  evaluator.offer(GlobalStep(3), GlobalStep(2));
+  CHECK(evaluator.results()[1].steps_evaluated == 3);
+  evaluator.offer();
+  CHECK(steps(0) == std::vector<std::int64_t>{0, 1, 2, 3});
+  CHECK(steps(1) == std::vector<std::int64_t>{1, 3});
+  CHECK(evaluator.results()[0].steps_evaluated == 4);
+  CHECK(evaluator.results()[1].steps_evaluated == 4);
 }
 
 TEST_CASE("following: a collection that comes or grows later counts from then on") {

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
-
 namespace smd::test {
 namespace {
 
@@ -16,19 +14,14 @@ TEST_CASE("a share on the threshold passes; all elements of all tensors count to
   trial.step(0, {{weight + "f0", {0.125F}}, {weight + "f1", {0.5F, 0.25F}}, {weight + "f2", {0.125F}}});
   CHECK(trial.run(feature_importance_overweight, {{"nfeatures", "2"}, {"threshold", "0.75"}}).findings.empty());
   const RuleResult result = trial.run(feature_importance_overweight, {{"nfeatures", "2"}, {"threshold", "0.74"}});
-  REQUIRE(result.findings.size() == 1);
-  CHECK(result.findings[0].check == "share");
-  CHECK(result.findings[0].value == 0.75);
-  CHECK(result.findings[0].tensor == weight + "f1");
-  CHECK(result.findings[0].worker == "worker_0");
+  CHECK(found(result) == Texts{"0 " + weight + "f1 worker_0 share 0.75"});
 }
 
 TEST_CASE("no more features than nfeatures: exactly all of it") {
   RuleTrial trial;
   trial.step(0, {{weight + "f0", {0.1F}}, {weight + "f1", {0.7F}}, {weight + "f2", {0.2F}}});
   const RuleResult result = trial.run(feature_importance_overweight);
-  REQUIRE(result.findings.size() == 1);
-  CHECK(result.findings[0].value == 1);
+  CHECK(found(result) == Texts{"0 " + weight + "f1 worker_0 share 1"});
   CHECK(trial.run(feature_importance_overweight, {{"threshold", "1"}}).findings.empty());
 }
 
@@ -47,21 +40,15 @@ TEST_CASE("a total of 0, below, or NaN is skipped; an infinite one has no share"
 TEST_CASE("each worker by itself; the first name of equals; integers") {
   RuleTrial trial({}, 2);
   for (const char* const worker : {"worker_0", "worker_1"}) {
-    BuiltStep step;
-    step.worker = worker;
-    step.mode = Mode::eval;
     const std::int32_t other = worker == std::string("worker_1") ? 3 : 1;
-    step.values.push_back(value_of<std::int32_t>(weight + "f2", Dtype::int32, {3}));
-    step.values.push_back(value_of<std::int32_t>(weight + "f1", Dtype::int32, {other}));
-    trial.step(step);
+    trial.step({.worker = worker,
+                .mode = Mode::eval,
+                .values = {value_of<std::int32_t>(weight + "f2", Dtype::int32, {3}),
+                           value_of<std::int32_t>(weight + "f1", Dtype::int32, {other})}});
   }
   const RuleResult result = trial.run(feature_importance_overweight, {{"nfeatures", "1"}, {"threshold", "0.4"}});
-  REQUIRE(result.findings.size() == 2);
-  CHECK(result.findings[0].worker == "worker_1");  // 3 of 6, by tensor f1
-  CHECK(result.findings[0].tensor == weight + "f1");
-  CHECK(result.findings[0].value == 0.5);
-  CHECK(result.findings[1].tensor == weight + "f2");  // 3 of 4
-  CHECK(result.findings[1].value == 0.75);
+  // 3 of 6, by tensor f1; 3 of 4
+  CHECK(found(result) == Texts{"0 " + weight + "f1 worker_1 share 0.5", "0 " + weight + "f2 worker_0 share 0.75"});
 }
 
 TEST_CASE("parameters of FeatureImportanceOverweight") {

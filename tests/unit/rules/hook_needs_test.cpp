@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // From rules to what must be saved for them, and back: configuration, saving, evaluating.
-#include <smd/evaluator.hpp>
+#include "rule_support.hpp"
+
 #include <smd/hook.hpp>
 #include <smd/hook_needs.hpp>
 #include <smd/rule_config.hpp>
-#include <smd/rule_registry.hpp>
-#include <smd/trial.hpp>
-
-#include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>
 
@@ -18,8 +15,6 @@
 
 namespace smd::test {
 namespace {
-
-using Texts = std::vector<std::string>;
 
 struct Tensor {
   std::string name;
@@ -79,14 +74,11 @@ RuleConfiguration configuration(const std::string& rule, const ParameterTexts& p
 std::set<std::tuple<std::int64_t, Mode, std::string>> findings(const Trial& trial, const RuleConfiguration& rule,
                                                                const Trial& other) {
   // Long after the last step: StalledTrainingRule goes by it.
-  Evaluator evaluator(trial, {.keep_going = true, .now = [] { return 4e9; }});
-  std::unique_ptr<Rule> made = make_rule(rule);
-  evaluator.add(
-      std::move(made), rule.name,
+  const RuleResult result = result_of(
+      trial, make_rule(rule), {.keep_going = true, .now = [] { return 4e9; }},
       rule.rule_to_invoke == "SimilarAcrossRuns" ? std::vector<const Trial*>{&other} : std::vector<const Trial*>{});
-  evaluator.run();
   std::set<std::tuple<std::int64_t, Mode, std::string>> all;
-  for (const Finding& finding : evaluator.results().front().findings) {
+  for (const Finding& finding : result.findings) {
     all.emplace(finding.step.value_or(GlobalStep(-1)).value, finding.mode, finding.tensor.value_or(""));
   }
   return all;

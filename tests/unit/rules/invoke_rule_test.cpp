@@ -2,11 +2,11 @@
 // invoke_rule on trials whose job runs, with a hand-wound clock and a scripted directory.
 #include "framework/rule_run.hpp"
 #include "rule_support.hpp"
+#include "support/caught_log.hpp"
 #include "unit/trial/scripted_trial.hpp"
 
 #include <smd/custom_rule.hpp>
 #include <smd/error.hpp>
-#include <smd/log.hpp>
 
 #include <doctest/doctest.h>
 
@@ -55,27 +55,15 @@ RuleResult invoke(const Script& script, Rule& rule, GlobalStep start = {}, std::
                                        outcome);
 }
 
-/// The library's log while it lives.
-struct Log {
-  Log() {
-    set_log_sink([this](LogLevel level, std::string_view text) {
-      if (level != LogLevel::debug) {
-        lines.push_back(std::string(to_string(level)) + ": " + std::string(text));
-      }
-    });
-  }
-  ~Log() { set_log_sink({}); }
-  Log(const Log&) = delete;
-  Log& operator=(const Log&) = delete;
-
-  Texts lines;
-};
-
-TEST_CASE("while the job runs the next step is waited for, until the job has ended") {
-  const Log log;
+/// A rule over such a trial, and the library's log.
+struct LiveRule {
+  const CaughtLog log{LogLevel::info};
   Live live;
   const Trial trial = live.open();
-  ThirdStep rule(trial);
+  ThirdStep rule{trial};
+};
+
+TEST_CASE_FIXTURE(LiveRule, "while the job runs the next step is waited for, until the job has ended") {
   const RuleResult result = invoke(live.script, rule);
   CHECK(rule.seen == Steps{0, 1, 3, 4});
   CHECK(triggered_at(result) == Steps{0, 3});
@@ -87,7 +75,7 @@ TEST_CASE("while the job runs the next step is waited for, until the job has end
 }
 
 TEST_CASE("it is over as soon as the step before end_step was evaluated") {
-  const Log log;
+  const CaughtLog log(LogLevel::info);
   Live live(false);
   const Trial trial = live.open();
   ThirdStep rule(trial);
@@ -108,11 +96,7 @@ TEST_CASE("it is over as soon as the step before end_step was evaluated") {
   CHECK(invoke(again.script, none, GlobalStep(5), GlobalStep(5)).status == RuleStatus::not_evaluated);
 }
 
-TEST_CASE("a job that ends before end_step: NoMoreData, while it runs and afterwards") {
-  const Log log;
-  Live live;
-  const Trial trial = live.open();
-  ThirdStep rule(trial);
+TEST_CASE_FIXTURE(LiveRule, "a job that ends before end_step: NoMoreData, while it runs and afterwards") {
   const auto thrown = [&](ThirdStep& invoked, std::int64_t start, std::int64_t end) -> std::int64_t {
     try {
       static_cast<void>(invoke(live.script, invoked, GlobalStep(start), GlobalStep(end)));
@@ -132,7 +116,7 @@ TEST_CASE("a job that ends before end_step: NoMoreData, while it runs and afterw
 }
 
 TEST_CASE("with raise_eval_cond it ends at the first step, which is then not logged") {
-  const Log log;
+  const CaughtLog log(LogLevel::info);
   Live live(false);
   const Trial trial = live.open();
   ThirdStep rule(trial);
@@ -147,11 +131,7 @@ TEST_CASE("with raise_eval_cond it ends at the first step, which is then not log
   CHECK(log.lines.empty());
 }
 
-TEST_CASE("a deadline or a stop token ends it early, and the result says so") {
-  const Log log;
-  Live live;
-  const Trial trial = live.open();
-  ThirdStep rule(trial);
+TEST_CASE_FIXTURE(LiveRule, "a deadline or a stop token ends it early, and the result says so") {
   WaitOutcome outcome = WaitOutcome::ended;
   const RuleResult early =
       invoke(live.script, rule, {}, GlobalStep(100), false, {.deadline = live.script.after(250ms)}, &outcome);
@@ -170,7 +150,7 @@ TEST_CASE("a deadline or a stop token ends it early, and the result says so") {
 }
 
 TEST_CASE("a required step of another trial is waited for") {
-  const Log log;
+  const CaughtLog log(LogLevel::info);
   TempDir dir;
   TrialBuilder builder(dir.path());
   builder.collections().step(simple_step(0)).step(simple_step(1)).end();
@@ -222,7 +202,7 @@ TEST_CASE("a required step of another trial is waited for") {
 }
 
 TEST_CASE("a step is evaluated when the other trial has come to it, or has ended") {
-  const Log log;
+  const CaughtLog log(LogLevel::info);
   Live live;
   TempDir dir;
   TrialBuilder builder(dir.path());
@@ -256,7 +236,7 @@ TEST_CASE("a step is evaluated when the other trial has come to it, or has ended
 }
 
 TEST_CASE("a built-in rule that watches the clock is given the time") {
-  const Log log;
+  const CaughtLog log(LogLevel::info);
   Live live(false);
   live.script.at(20s, [&] { live.builder.end(); });
   const Trial trial = live.open();

@@ -4,8 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
-
 namespace smd::test {
 namespace {
 
@@ -53,8 +51,7 @@ TEST_CASE("UnchangedTensor: the message says which tolerance it was") {
   RuleTrial trial;
   trial.step(0, {{"a", {1024}}}).step(1, {{"a", {1024.0078125F}}});  // apart by 2^-7 = 0.0078125 <= 1e-5 * 1024
   const RuleResult result = trial.run("UnchangedTensor", {{"tensor_regex", "a"}, {"num_steps", "2"}});
-  REQUIRE(result.findings.size() == 1);
-  CHECK(result.findings[0].value == 0.0078125);
+  REQUIRE(found(result) == Texts{"1 a worker_0 max_abs_change 0.0078125"});
   CHECK(result.findings[0].threshold == 1e-8);
   CHECK(result.findings[0].message == "a: max_abs_change 0.0078125 within rtol 1e-05 x |b| + threshold 1e-08");
 }
@@ -67,9 +64,7 @@ TEST_CASE("UnchangedTensor: NaN, infinities, shapes, a value missing in the wind
   trial.step(3, {{"empty", {}}});
   const ParameterTexts two = {{"tensor_regex", ".*"}, {"num_steps", "2"}};
   const RuleResult result = trial.run("UnchangedTensor", two);
-  REQUIRE(result.findings.size() == 1);
-  CHECK(result.findings[0].tensor == "inf");
-  CHECK(result.findings[0].value == 0);
+  CHECK(found(result) == Texts{"1 inf worker_0 max_abs_change 0"});
   CHECK(result.steps_evaluated == 1);  // at 2 the window of `gap` lacks a value, at 3 `empty` has none
   ParameterTexts equal_nan = two;
   equal_nan["equal_nan"] = "True";
@@ -87,11 +82,7 @@ TEST_CASE("UnchangedTensor: a step without the tensor is no step of its window; 
 
   RuleTrial integers;
   for (std::int64_t step = 0; step < 2; ++step) {
-    BuiltStep built;
-    built.step = step;
-    built.mode_step = step;
-    built.values.push_back(value_of<std::int64_t>("a", Dtype::int64, {7, -7}));
-    integers.step(built);
+    integers.step({.step = step, .mode_step = step, .values = {value_of<std::int64_t>("a", Dtype::int64, {7, -7})}});
   }
   CHECK(triggered_at(integers.run("UnchangedTensor", {{"tensor_regex", "a"}, {"num_steps", "2"}})) ==
         std::vector<std::int64_t>{1});
@@ -125,15 +116,13 @@ TEST_CASE("WeightUpdateRatio: which step is the reference") {
   trial.step(10, Mode::train, 10, {{"weight", {16}}});
   const ParameterTexts any = {{"epsilon", "0"}, {"large_threshold", "0"}};
   const RuleResult last = trial.run("WeightUpdateRatio", any);
-  REQUIRE(triggered_at(last) == std::vector<std::int64_t>{2, 4, 10});
-  CHECK(last.findings[0].value == 1);  // 2 after 1
-  CHECK(last.findings[1].value == 1);  // 4 after 2
-  CHECK(last.findings[2].value == 3);  // 16 after 4
+  // 2 after 1, 4 after 2, 16 after 4
+  CHECK(found(last) == Texts{"2 weight worker_0 large 1", "4 weight worker_0 large 1", "10 weight worker_0 large 3"});
   ParameterTexts window = any;
   window["num_steps"] = "4";
   const RuleResult far = trial.run("WeightUpdateRatio", window);
-  REQUIRE(triggered_at(far) == std::vector<std::int64_t>{2, 4});  // within 4 of 10 there is nothing
-  CHECK(far.findings[1].value == 3);                              // 4 after 1
+  // 2 after 1, 4 after 1; within 4 of 10 there is nothing
+  CHECK(found(far) == Texts{"2 weight worker_0 large 1", "4 weight worker_0 large 3"});
   window["num_steps"] = "9223372036854775807";
   CHECK(triggered_at(trial.run("WeightUpdateRatio", window)) == std::vector<std::int64_t>{2, 4, 10});
 }
@@ -143,16 +132,15 @@ TEST_CASE("WeightUpdateRatio: a job that was restarted counts its mode steps ane
   trial.step(0, Mode::train, 0, {{"weight", {1}}}).step(1, Mode::train, 0, {{"weight", {100}}});
   const RuleResult result =
       trial.run("WeightUpdateRatio", {{"num_steps", "7"}, {"epsilon", "0"}, {"large_threshold", "0"}});
-  REQUIRE(triggered_at(result) == std::vector<std::int64_t>{1});
-  CHECK(result.findings[0].value == 99);  // |100 - 1| / 1
+  CHECK(found(result) == Texts{"1 weight worker_0 large 99"});  // |100 - 1| / 1
 
   RuleTrial far(weights);
   far.step(0, Mode::train, 3, {{"weight", {1}}}).step(1, Mode::train, 4, {{"weight", {2}}});
   far.step(2, Mode::train, 2, {{"weight", {10}}}).step(3, Mode::train, 3, {{"weight", {30}}});
   const RuleResult within =
       far.run("WeightUpdateRatio", {{"num_steps", "2"}, {"epsilon", "0"}, {"large_threshold", "0"}});
-  REQUIRE(triggered_at(within) == std::vector<std::int64_t>{1, 3});
-  CHECK(within.findings[1].value == 2);  // |30 - 10| / 10
+  // |2 - 1| / 1, |30 - 10| / 10
+  CHECK(found(within) == Texts{"1 weight worker_0 large 1", "3 weight worker_0 large 2"});
 }
 
 TEST_CASE("WeightUpdateRatio: other shapes, reductions, NaN and zeros") {
@@ -161,9 +149,7 @@ TEST_CASE("WeightUpdateRatio: other shapes, reductions, NaN and zeros") {
   trial.step(1,
              {{"weight/shape", {1, 1}}, {"weight/nan", {nan}}, {"weight/zero", {0}}, {saved("l2", "weight/red"), {1}}});
   const RuleResult result = trial.run("WeightUpdateRatio");
-  REQUIRE(result.findings.size() == 1);  // 0 / (0 + epsilon) is below 1e-8; NaN is neither
-  CHECK(result.findings[0].tensor == "weight/zero");
-  CHECK(result.findings[0].value == 0);
+  CHECK(found(result) == Texts{"1 weight/zero worker_0 small 0"});  // 0 / (0 + epsilon) is below 1e-8; NaN is neither
   CHECK(result.steps_evaluated == 1);
 }
 

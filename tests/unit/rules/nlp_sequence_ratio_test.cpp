@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
-
 namespace smd::test {
 namespace {
 
@@ -17,50 +15,32 @@ TEST_CASE("a percentage on the threshold passes, NaN is no token, empty sequence
   trial.step(2, {{"embedding0_input_0", {}}});
   trial.step(3, {{saved("mean", "embedding0_input_0"), {0}}});
   const RuleResult result = trial.run(nlp_sequence_ratio);
-  REQUIRE(triggered_at(result) == Steps{1});
-  CHECK(result.findings[0].value == 75);
-  CHECK(result.findings[0].check == "token=0");
+  REQUIRE(found(result) == Texts{"1 embedding0_input_0 worker_0 token=0 75"});
   CHECK(result.findings[0].threshold == 50);
-  CHECK(result.findings[0].worker == "worker_0");
   CHECK(result.steps_evaluated == 2);
 }
 
 TEST_CASE("several tokens with their thresholds, in the order of the list, per worker") {
   RuleTrial trial({}, 2);
   for (const char* const worker : {"worker_0", "worker_1"}) {
-    BuiltStep step;
-    step.worker = worker;
-    step.tensors = {{"tokens", {2, 0.5F, 0.5F, worker == std::string("worker_1") ? 2.0F : inf}}};
-    trial.step(step);
+    trial.step(
+        {.worker = worker, .tensors = {{"tokens", {2, 0.5F, 0.5F, worker == std::string("worker_1") ? 2.0F : inf}}}});
   }
   const RuleResult result = trial.run(
       nlp_sequence_ratio,
       {{"tensor_regex", "none,^tokens"}, {"token_values", "2, 0.5, inf"}, {"token_thresholds_percent", "25, 25, 24"}});
-  REQUIRE(result.findings.size() == 4);
-  CHECK(result.findings[0].check == "token=0.5");
-  CHECK(result.findings[0].value == 50);
-  CHECK(result.findings[1].check == "token=inf");
-  CHECK(result.findings[1].value == 25);
-  CHECK(result.findings[2].check == "token=2");
-  CHECK(result.findings[2].worker == "worker_1");
-  CHECK(result.findings[3].check == "token=0.5");
+  CHECK(found(result) == Texts{"0 tokens worker_0 token=0.5 50", "0 tokens worker_0 token=inf 25",
+                               "0 tokens worker_1 token=2 50", "0 tokens worker_1 token=0.5 50"});
 }
 
 /// Percentages of the tokens 1, 1.5, -1, 300 and 2^53 that were found.
 template <class T>
 std::vector<double> percentages(Dtype dtype, const std::vector<T>& elements) {
   RuleTrial trial;
-  BuiltStep step;
-  step.values.push_back(value_of<T>("tokens", dtype, elements));
-  trial.step(step);
-  const RuleResult result = trial.run(nlp_sequence_ratio, {{"tensor_regex", "tokens"},
-                                                           {"token_values", "1,1.5,-1,300,9007199254740992"},
-                                                           {"token_thresholds_percent", "-1,-1,-1,-1,-1"}});
-  std::vector<double> values;
-  for (const Finding& finding : result.findings) {
-    values.push_back(finding.value);
-  }
-  return values;
+  trial.step({.values = {value_of<T>("tokens", dtype, elements)}});
+  return values(trial.run(nlp_sequence_ratio, {{"tensor_regex", "tokens"},
+                                               {"token_values", "1,1.5,-1,300,9007199254740992"},
+                                               {"token_thresholds_percent", "-1,-1,-1,-1,-1"}}));
 }
 
 TEST_CASE("integers of every width are compared as the numbers they are") {

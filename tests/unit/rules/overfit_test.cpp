@@ -3,9 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <limits>
-
 namespace smd::test {
 namespace {
 
@@ -28,10 +25,8 @@ TEST_CASE("a ratio on the threshold does not trigger") {
   // phase 1: (2 + 4) / 2 = 3 of training 4, mean of validation 5: (5 - 4) / 4 = 0.25; phase 2: (6 - 4) / 4 = 0.5
   const Job trial({{'T', 2}, {'T', 6}, {'V', 4}, {'V', 6}, {'T', 4}, {'V', 6}, {'T', 1}});
   const RuleResult result = trial.run(overfit, {{"ratio_threshold", "0.25"}});
-  REQUIRE(triggered_at(result) == Steps{6});
-  CHECK(result.findings[0].value == 0.5);
+  REQUIRE(found(result) == Texts{"6 loss - ratio 0.5"});
   CHECK(result.findings[0].mode == Mode::train);
-  CHECK_FALSE(result.findings[0].worker.has_value());
   CHECK(result.findings[0].message == "loss: ratio 0.5 > threshold 0.25");
   CHECK(result.steps_evaluated == 2);
   CHECK(triggered_at(trial.run(overfit, {{"ratio_threshold", "0.24"}})) == Steps{4, 6});
@@ -97,17 +92,14 @@ TEST_CASE("prediction does not close a phase, and its losses count for nothing")
   // one phase of 2 and 4: (3 - 1) / 1
   const Job trial({{'T', 1}, {'V', 2}, {'P', 100}, {'V', 4}, {'T', 1}});
   const RuleResult result = trial.run(overfit);
-  REQUIRE(triggered_at(result) == Steps{4});
-  CHECK(result.findings[0].value == 2);
+  CHECK(found(result) == Texts{"4 loss - ratio 2"});
 }
 
 TEST_CASE("a training loss of 0, and NaN") {
   const float up = 1;
   const Job above({{'T', 0}, {'V', up}, {'T', 0}, {'V', 0}, {'T', 0}, {'V', -up}});  // inf, 0, -inf
   const RuleResult result = above.run(overfit, {{"ratio_threshold", "-1"}});
-  REQUIRE(triggered_at(result) == Steps{2, 4});
-  CHECK(std::isinf(result.findings[0].value));
-  CHECK(result.findings[1].value == 0);
+  CHECK(found(result) == Texts{"2 loss - ratio inf", "4 loss - ratio 0"});
   CHECK(result.steps_evaluated == 3);
 
   const Job not_numbers({{'T', 1}, {'V', 2}, {'T', 1}, {'V', nan}, {'T', 1}, {'V', 2}, {'T', 1}});
@@ -117,9 +109,7 @@ TEST_CASE("a training loss of 0, and NaN") {
 
 TEST_CASE("a negative training loss: the share is of its magnitude") {
   const Job trial({{'T', -2}, {'V', -1}});  // (-1 + 2) / 2
-  const RuleResult result = trial.run(overfit);
-  REQUIRE(result.findings.size() == 1);
-  CHECK(result.findings[0].value == 0.5);
+  CHECK(found(trial.run(overfit)) == Texts{"1 loss - ratio 0.5"});
 }
 
 TEST_CASE("steps before start_step are ignored altogether") {
@@ -140,29 +130,22 @@ TEST_CASE("a phase closes at a training step that did not save the tensor; each 
   trial.step(4, Mode::train, 2, {{"other", {0}}});
   const RuleResult result = trial.run(overfit);
   // a: (2 - 1) / 1 at 2; then it has no training. b: no phase at 2, so training is (1 + 3) / 2 and the ratio 1.
-  REQUIRE(triggered_at(result) == Steps{2, 4});
-  CHECK(result.findings[0].tensor == "a_loss");
-  CHECK(result.findings[1].tensor == "b_loss");
-  CHECK(result.findings[1].value == 1);
+  CHECK(found(result) == Texts{"2 a_loss - ratio 1", "4 b_loss - ratio 1"});
 }
 
 TEST_CASE("the loss of a step is the mean over workers, of integers too") {
   RuleTrial trial(losses, 2);
   for (std::int64_t at = 0; at < 2; ++at) {
     for (const char* const worker : {"worker_0", "worker_1"}) {
-      BuiltStep step;
-      step.step = at;
-      step.worker = worker;
-      step.mode = at == 0 ? Mode::train : Mode::eval;
       const bool second = worker == std::string("worker_1");
       const std::int32_t loss = at == 0 ? (second ? 3 : 1) : (second ? 6 : 2);
-      step.values.push_back(value_of<std::int32_t>("loss", Dtype::int32, {loss}));
-      trial.step(step);
+      trial.step({.step = at,
+                  .worker = worker,
+                  .mode = at == 0 ? Mode::train : Mode::eval,
+                  .values = {value_of<std::int32_t>("loss", Dtype::int32, {loss})}});
     }
   }
-  const RuleResult result = trial.run(overfit);  // (4 - 2) / 2
-  REQUIRE(result.findings.size() == 1);
-  CHECK(result.findings[0].value == 1);
+  CHECK(found(trial.run(overfit)) == Texts{"1 loss - ratio 1"});  // (4 - 2) / 2
 }
 
 TEST_CASE("XGBoost's pairs: validation before the other names, each metric by itself") {
@@ -172,11 +155,7 @@ TEST_CASE("XGBoost's pairs: validation before the other names, each metric by it
   trial.step(2, {{"train-logloss", {1}}, {"test-logloss", {}}});
   trial.step(3, {{"train-logloss", {1}}, {"dev-mlogloss", {9}}});
   const RuleResult result = trial.run(overfit);
-  REQUIRE(triggered_at(result) == Steps{0, 1});
-  CHECK(result.findings[0].tensor == "validation-logloss");
-  CHECK(result.findings[0].value == 2);
-  CHECK(result.findings[1].tensor == "val-logloss");
-  CHECK(result.findings[1].value == 4);
+  CHECK(found(result) == Texts{"0 validation-logloss - ratio 2", "1 val-logloss - ratio 4"});
   CHECK(result.steps_evaluated == 2);
 }
 
@@ -184,12 +163,8 @@ TEST_CASE("saved means of the collection are enough; with patterns, one element 
   RuleTrial trial(losses);
   trial.step(0, Mode::train, 0, {{saved("mean", "loss"), {1}}, {"other", {1}}, {"many", {1, 1}}});
   trial.step(1, Mode::eval, 0, {{saved("mean", "loss"), {2}}, {"other", {3}}, {"many", {4, 4}}});
-  REQUIRE(trial.run(overfit).findings.size() == 1);
-  CHECK(trial.run(overfit).findings[0].tensor == "loss");
-  const RuleResult patterns = trial.run(overfit, {{"tensor_regex", "loss, other, many"}});
-  REQUIRE(patterns.findings.size() == 1);
-  CHECK(patterns.findings[0].tensor == "other");
-  CHECK(patterns.findings[0].value == 2);
+  CHECK(found(trial.run(overfit)) == Texts{"1 loss - ratio 1"});
+  CHECK(found(trial.run(overfit, {{"tensor_regex", "loss, other, many"}})) == Texts{"1 other - ratio 2"});
 }
 
 TEST_CASE("offered step by step, as beside a running job, the results are the same") {
@@ -201,10 +176,7 @@ TEST_CASE("offered step by step, as beside a running job, the results are the sa
     evaluator.offer(GlobalStep(at));
   }
   evaluator.finish();
-  const RuleResult& result = evaluator.results().front();
-  REQUIRE(triggered_at(result) == Steps{3, 4});
-  CHECK(result.findings[0].value == 2);
-  CHECK(result.findings[1].value == 0.5);
+  CHECK(found(evaluator.results().front()) == Texts{"3 loss - ratio 2", "4 loss - ratio 0.5"});
 }
 
 TEST_CASE("parameters of Overfit") {

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
-
 namespace smd::test {
 namespace {
 
@@ -27,12 +25,9 @@ TEST_CASE("an improvement of exactly delta is one, a smaller or none is not") {
   // validation: best 4; 3.5 is better by 0.5; 3.25 by 0.25 only; 3.5; 3
   const Epochs trial({{9, 4}, {8, 3.5F}, {7, 3.25F}, {6, 3.5F}, {5, 3}});
   const RuleResult result = trial.run(overtraining, {{"delta", "0.5"}, {"patience_validation", "1"}});
-  REQUIRE(triggered_at(result) == Steps{6, 8});  // the training step after the phase
-  CHECK(result.findings[0].check == "validation");
-  CHECK(result.findings[0].value == 1);
-  CHECK(result.findings[1].value == 2);
+  // the training step after the phase
+  REQUIRE(found(result) == Texts{"6 loss - validation 1", "8 loss - validation 2"});
   CHECK(result.findings[1].mode == Mode::train);
-  CHECK_FALSE(result.findings[1].worker.has_value());
   CHECK(result.findings[1].message == "loss: validation 2 >= threshold 1");
   CHECK(result.steps_evaluated == 5);
   // no decrease at all is none, whatever delta
@@ -44,9 +39,8 @@ TEST_CASE("patience of each side") {
   const Epochs trial({{1, 1}, {1, 1}, {1, 1}});  // the first observation is the best, the other two are stale
   CHECK(trial.run(overtraining, {{"patience_train", "3"}, {"patience_validation", "3"}}).findings.empty());
   const RuleResult both = trial.run(overtraining, {{"patience_train", "2"}, {"patience_validation", "2"}});
-  REQUIRE(triggered_at(both) == Steps{5, 5});  // the end closes the last phase; training comes first
-  CHECK(both.findings[0].check == "train");
-  CHECK(both.findings[1].check == "validation");
+  // the end closes the last phase; training comes first
+  REQUIRE(found(both) == Texts{"5 loss - train 2", "5 loss - validation 2"});
   CHECK(both.findings[1].mode == Mode::eval);
   CHECK(both.findings[1].mode_step == ModeStep(2));
 }
@@ -73,8 +67,7 @@ TEST_CASE("a phase is its mean; a phase without training observes validation alo
   trial.step(2, Mode::eval, 1, {{"loss", {1}}});
   trial.step(3, Mode::eval, 2, {{"loss", {3}}});  // mean 2: no better
   const RuleResult result = trial.run(overtraining, {{"patience_train", "1"}, {"patience_validation", "1"}});
-  REQUIRE(triggered_at(result) == Steps{3});
-  CHECK(result.findings[0].check == "validation");
+  CHECK(found(result) == Texts{"3 loss - validation 1"});
   CHECK(result.steps_evaluated == 2);
 }
 
@@ -84,8 +77,7 @@ TEST_CASE("XGBoost: each step is an observation") {
     trial.step(at, {{"train-logloss", {static_cast<float>(3 - at)}}, {"validation-logloss", {1}}});
   }
   const RuleResult result = trial.run(overtraining, {{"patience_train", "1"}, {"patience_validation", "2"}});
-  REQUIRE(triggered_at(result) == Steps{2});
-  CHECK(result.findings[0].tensor == "validation-logloss");
+  REQUIRE(found(result) == Texts{"2 validation-logloss - validation 2"});
   CHECK(result.findings[0].mode == Mode::global);
 }
 
@@ -94,16 +86,14 @@ TEST_CASE("workers are pooled, integers count, and only the collection is looked
   for (std::int64_t at = 0; at < 4; ++at) {
     for (const char* const worker : {"worker_0", "worker_1"}) {
       const bool second = worker == std::string("worker_1");
-      BuiltStep step;
-      step.step = at;
-      step.mode_step = at / 2;
-      step.worker = worker;
-      step.mode = at % 2 == 0 ? Mode::train : Mode::eval;
       // one rises by as much as the other falls
       const std::int64_t loss = second ? 4 + at / 2 : 4 - at / 2;
-      step.values.push_back(value_of<std::int64_t>("loss", Dtype::int64, {loss}));
-      step.tensors = {{"other", {1}}};
-      trial.step(step);
+      trial.step({.step = at,
+                  .worker = worker,
+                  .mode = at % 2 == 0 ? Mode::train : Mode::eval,
+                  .mode_step = at / 2,
+                  .tensors = {{"other", {1}}},
+                  .values = {value_of<std::int64_t>("loss", Dtype::int64, {loss})}});
     }
   }
   const RuleResult result = trial.run(overtraining, {{"patience_train", "1"}, {"patience_validation", "1"}});

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rule_support.hpp"
 
+#include "text/mapped.hpp"
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace smd::test {
@@ -22,12 +25,7 @@ RuleTrial& RuleTrial::step(std::int64_t step, const Tensors& tensors) {
 }
 
 RuleTrial& RuleTrial::step(std::int64_t step, Mode mode, std::int64_t mode_step, const Tensors& tensors) {
-  BuiltStep built;
-  built.step = step;
-  built.mode = mode;
-  built.mode_step = mode_step;
-  built.tensors = tensors;
-  return this->step(std::move(built));
+  return this->step({.step = step, .mode = mode, .mode_step = mode_step, .tensors = tensors});
 }
 
 RuleTrial& RuleTrial::step(BuiltStep step) {
@@ -48,20 +46,20 @@ Trial RuleTrial::open() const {
 }
 
 RuleResult RuleTrial::run(const std::string& rule, const ParameterTexts& parameters, EvaluationOptions options) const {
-  const Trial trial = open();
-  Evaluator evaluator(trial, std::move(options));
-  evaluator.add(make_rule(rule, parameters));
-  evaluator.run();
-  return evaluator.results().front();
+  return result_of(open(), make_rule(rule, parameters), std::move(options));
 }
 
 RuleResult RuleTrial::run(const std::string& rule, const ParameterTexts& parameters, const RuleTrial& other) const {
-  const Trial trial = open();
   const Trial second = other.open();
   ParameterTexts texts = parameters;
   texts["other_trial"] = second.path();
-  Evaluator evaluator(trial, {.keep_going = true});
-  evaluator.add(make_rule(rule, texts), {}, {&second});
+  return result_of(open(), make_rule(rule, texts), {.keep_going = true}, {&second});
+}
+
+RuleResult result_of(const Trial& trial, std::unique_ptr<Rule> rule, EvaluationOptions options,
+                     std::vector<const Trial*> others) {
+  Evaluator evaluator(trial, std::move(options));
+  evaluator.add(std::move(rule), {}, std::move(others));
   evaluator.run();
   return evaluator.results().front();
 }
@@ -76,6 +74,23 @@ std::vector<std::int64_t> triggered_at(const RuleResult& result) {
     steps.push_back(finding.step ? finding.step->value : -1);
   }
   return steps;
+}
+
+std::vector<double> values(const RuleResult& result) { return detail::mapped(result.findings, &Finding::value); }
+
+std::vector<std::string> found(const RuleResult& result) {
+  return detail::mapped(result.findings, [](const Finding& one) {
+    return fmt::format("{} {} {} {} {}", one.step ? one.step->value : -1, one.tensor.value_or("-"),
+                       one.worker.value_or("-"), one.check, one.value);
+  });
+}
+
+double number_of(const nlohmann::json& json) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (json.is_number()) {
+    return json.get<double>();
+  }
+  return json == "Infinity" ? infinity : json == "-Infinity" ? -infinity : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::string refused(const std::string& rule, const ParameterTexts& parameters) {

@@ -8,10 +8,13 @@
 #include <smd/rule_registry.hpp>
 #include <smd/trial.hpp>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,6 +26,7 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float inf = std::numeric_limits<float>::infinity();
 
 using Steps = std::vector<std::int64_t>;
+using Texts = std::vector<std::string>;
 
 /// A small trial, step by step, and rules evaluated over it.
 ///
@@ -57,6 +61,11 @@ class RuleTrial {
   bool running_ = false;
 };
 
+/// What one rule finds in all of a trial.
+[[nodiscard]] RuleResult result_of(const Trial& trial, std::unique_ptr<Rule> rule,
+                                   EvaluationOptions options = {.keep_going = true},
+                                   std::vector<const Trial*> others = {});
+
 /// `smdebug/reductions/abs_mean/NAME`
 [[nodiscard]] std::string saved(const std::string& reduction, const std::string& tensor);
 
@@ -72,6 +81,16 @@ template <class T>
 
 /// Steps of the findings.
 [[nodiscard]] std::vector<std::int64_t> triggered_at(const RuleResult& result);
+
+/// Values of the findings.
+[[nodiscard]] std::vector<double> values(const RuleResult& result);
+
+/// The findings as `STEP TENSOR WORKER CHECK VALUE`: the value with all its digits, `-` where there is no tensor or
+/// worker.
+[[nodiscard]] std::vector<std::string> found(const RuleResult& result);
+
+/// A number of an expected result, where `Infinity` and `-Infinity` are texts, and NaN is any other text or null.
+[[nodiscard]] double number_of(const nlohmann::json& json);
 
 /// The kind and parameter with which making a rule fails, as `bad_value threshold`; empty if it does not.
 [[nodiscard]] std::string refused(const std::string& rule, const ParameterTexts& parameters);

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
-
 namespace smd::test {
 namespace {
 
@@ -19,11 +17,7 @@ TEST_CASE("only steps and tensors of both sides are compared, with numpy's toler
   base.step(3, {{"a", {1, 2}}});
   other.step(3, {{"a", {1}}});
   const RuleResult result = base.run("SimilarAcrossRuns", {}, other);
-  REQUIRE(triggered_at(result) == std::vector<std::int64_t>{1, 3});
-  CHECK(result.findings[0].check == "value");
-  CHECK(result.findings[0].value == 2);
-  CHECK(result.findings[1].check == "shape");
-  CHECK(result.findings[1].value == 2);
+  CHECK(found(result) == Texts{"1 a worker_0 value 2", "3 a worker_0 shape 2"});
   CHECK(result.steps_evaluated == 3);
   CHECK(result.steps_skipped == 1);
 }
@@ -36,9 +30,7 @@ TEST_CASE("where one side has no value, the reductions of both decide") {
   base.step(1, {{saved("min", "a"), {1}}});
   other.step(1, {{saved("max", "a"), {1}}});  // nothing in common
   const RuleResult result = base.run("SimilarAcrossRuns", {}, other);
-  REQUIRE(result.findings.size() == 1);
-  CHECK(result.findings[0].check == "reduction");
-  CHECK(result.findings[0].value == 1);
+  CHECK(found(result) == Texts{"0 a worker_0 reduction 1"});
   CHECK(result.steps_evaluated == 1);
 }
 
@@ -47,15 +39,9 @@ TEST_CASE("a step in another mode is another step; types may differ") {
   RuleTrial other;
   base.step(0, Mode::train, 0, {{"a", {1}}}).step(1, {{"b", {1, 2}}});
   other.step(0, Mode::eval, 0, {{"a", {2}}});
-  BuiltStep step;
-  step.step = 1;
-  step.mode = Mode::global;
-  step.mode_step = 1;
-  step.values.push_back(value_of<std::int32_t>("b", Dtype::int32, {1, 3}));
-  other.step(step);
-  const RuleResult result = base.run("SimilarAcrossRuns", {}, other);
-  REQUIRE(triggered_at(result) == std::vector<std::int64_t>{1});
-  CHECK(result.findings[0].value == 1);
+  other.step(
+      {.step = 1, .mode = Mode::global, .mode_step = 1, .values = {value_of<std::int32_t>("b", Dtype::int32, {1, 3})}});
+  CHECK(found(base.run("SimilarAcrossRuns", {}, other)) == Texts{"1 b worker_0 value 1"});
 }
 
 TEST_CASE("workers of the same name; one on each side are a pair whatever their names") {
@@ -63,20 +49,14 @@ TEST_CASE("workers of the same name; one on each side are a pair whatever their 
   RuleTrial two({}, 2);
   RuleTrial one;
   const auto add = [](RuleTrial& trial, const char* worker, float value) {
-    BuiltStep step;
-    step.worker = worker;
-    step.mode = Mode::global;
-    step.tensors = {{"a", {value}}};
-    trial.step(step);
+    trial.step({.worker = worker, .mode = Mode::global, .tensors = {{"a", {value}}}});
   };
   add(base, "worker_0", 1);
   add(base, "worker_1", 2);
   add(two, "worker_0", 1);
   add(two, "worker_1", 3);
   add(one, "worker_7", 5);
-  const RuleResult pairs = base.run("SimilarAcrossRuns", {}, two);
-  REQUIRE(pairs.findings.size() == 1);
-  CHECK(pairs.findings[0].worker == "worker_1");
+  CHECK(found(base.run("SimilarAcrossRuns", {}, two)) == Texts{"0 a worker_1 value 1"});
   CHECK(base.run("SimilarAcrossRuns", {}, one).status == RuleStatus::not_evaluated);
   RuleTrial alone;
   add(alone, "worker_0", 1);

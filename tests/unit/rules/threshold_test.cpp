@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
-
 namespace smd::test {
 namespace {
 
@@ -59,11 +57,7 @@ TEST_CASE("modes count by themselves, or only one counts; saved reductions; abso
   CHECK(trial.run("Threshold", with(two, {{"mode", "eval"}})).findings.empty());
   two = with(two, {{"reduction", "mean"}, {"abs", "True"}});
   CHECK(triggered_at(trial.run("Threshold", two)) == std::vector<std::int64_t>{2});
-  BuiltStep step;
-  step.step = 4;
-  step.mode_step = 2;
-  step.values.push_back(value_of<std::int32_t>("g", Dtype::int32, {-3, 1}));
-  trial.step(step);
+  trial.step({.step = 4, .mode_step = 2, .values = {value_of<std::int32_t>("g", Dtype::int32, {-3, 1})}});
   CHECK(
       trial.run("Threshold", {{"reduction", "abs_max"}, {"operator", "=="}, {"threshold", "3"}, {"tensor_regex", "g"}})
           .findings.size() == 1);

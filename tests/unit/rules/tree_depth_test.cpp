@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
-
 namespace smd::test {
 namespace {
 
@@ -18,8 +16,7 @@ TEST_CASE("depths around powers of two") {
     trial.step(static_cast<std::int64_t>(i), {{"trees/Node", {0, largest[i]}}});
   }
   const RuleResult result = trial.run(tree_depth);
-  REQUIRE(triggered_at(result) == Steps{5});
-  CHECK(result.findings[0].value == 5);
+  REQUIRE(found(result) == Texts{"5 trees/Node worker_0 depth 5"});
   CHECK(result.findings[0].message == "trees/Node: depth 5 > threshold 4");
   CHECK(result.steps_evaluated == 6);
   CHECK(triggered_at(trial.run(tree_depth, {{"depth", "0"}})) == Steps{2, 3, 4, 5});
@@ -34,21 +31,17 @@ TEST_CASE("trees: the saved max is enough; NaN, empty and other tensors; integer
   trial.step(2, {{"trees/Node", {}}});
   trial.step(3, {{"trees/Node", {-1}}});
   for (const char* const worker : {"worker_0", "worker_1"}) {
-    BuiltStep step;
-    step.step = step.mode_step = 4;
-    step.mode = Mode::global;
-    step.worker = worker;
     // one below a power of two, where a logarithm rounds up
-    step.values.push_back(
-        value_of<std::int64_t>("trees/Node", Dtype::int64, {(std::int64_t{1} << 52) - (worker[7] == '0' ? 1 : 0)}));
-    trial.step(step);
+    const std::int64_t largest = (std::int64_t{1} << 52) - (worker[7] == '0' ? 1 : 0);
+    trial.step({.step = 4,
+                .worker = worker,
+                .mode = Mode::global,
+                .mode_step = 4,
+                .values = {value_of<std::int64_t>("trees/Node", Dtype::int64, {largest})}});
   }
   const RuleResult result = trial.run(tree_depth);
-  REQUIRE(result.findings.size() == 3);
-  CHECK(result.findings[0].value == 6);
-  CHECK(result.findings[1].worker == "worker_0");
-  CHECK(result.findings[1].value == 51);
-  CHECK(result.findings[2].value == 52);
+  CHECK(found(result) ==
+        Texts{"0 trees/Node worker_0 depth 6", "4 trees/Node worker_0 depth 51", "4 trees/Node worker_1 depth 52"});
   CHECK(result.steps_evaluated == 4);  // 0, 1, 3, 4
 }
 

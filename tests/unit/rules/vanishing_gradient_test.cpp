@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
-
 namespace smd::test {
 namespace {
 
@@ -15,8 +13,7 @@ TEST_CASE("a mean on the threshold does not trigger, one below does") {
   trial.step(0, {{"gradient/a", {0.25F, -0.25F}}});  // mean of |x| is 1/4
   trial.step(1, {{"gradient/a", {0.25F, -0.125F}}});
   const RuleResult result = trial.run("VanishingGradient", {{"threshold", "0.25"}});
-  REQUIRE(triggered_at(result) == std::vector<std::int64_t>{1});
-  CHECK(result.findings[0].value == 0.1875);
+  REQUIRE(found(result) == Texts{"1 gradient/a worker_0 abs_mean 0.1875"});
   CHECK(result.findings[0].message == "gradient/a: abs_mean 0.1875 < threshold 0.25");
   CHECK(result.steps_evaluated == 2);
 }
@@ -45,32 +42,23 @@ TEST_CASE("a saved abs_mean is believed, not the value beside it") {
 
 TEST_CASE("integers count; text does not") {
   RuleTrial trial(gradients);
-  BuiltStep step;
-  step.mode = Mode::global;
-  step.values.push_back(value_of<std::int32_t>("gradient/i", Dtype::int32, {0, 0, -1, 1}));
-  step.values.push_back({"gradient/text", Dtype::string, {1}, std::string("\1\0\0\0x", 5)});
-  trial.step(step);
-  const RuleResult result = trial.run("VanishingGradient", {{"threshold", "0.75"}});
-  REQUIRE(result.findings.size() == 1);
-  CHECK(result.findings[0].tensor == "gradient/i");
-  CHECK(result.findings[0].value == 0.5);
+  trial.step({.mode = Mode::global,
+              .values = {value_of<std::int32_t>("gradient/i", Dtype::int32, {0, 0, -1, 1}),
+                         {"gradient/text", Dtype::string, {1}, std::string("\1\0\0\0x", 5)}}});
+  CHECK(found(trial.run("VanishingGradient", {{"threshold", "0.75"}})) == Texts{"0 gradient/i worker_0 abs_mean 0.5"});
 }
 
 TEST_CASE("each worker and mode by itself") {
   RuleTrial trial(gradients, 2);
   for (const char* const worker : {"worker_1", "worker_0"}) {
-    BuiltStep step;
-    step.worker = worker;
-    step.mode = Mode::eval;
-    step.tensors = {{"gradient/b", {0}}, {"gradient/a", {worker == std::string("worker_1") ? 0.0F : 1.0F}}};
-    trial.step(step);
+    trial.step({.worker = worker,
+                .mode = Mode::eval,
+                .tensors = {{"gradient/b", {0}}, {"gradient/a", {worker == std::string("worker_1") ? 0.0F : 1.0F}}}});
   }
   const RuleResult result = trial.run("VanishingGradient");
-  REQUIRE(result.findings.size() == 3);  // by tensor, then worker
-  CHECK(result.findings[0].tensor == "gradient/a");
-  CHECK(result.findings[0].worker == "worker_1");
-  CHECK(result.findings[1].worker == "worker_0");
-  CHECK(result.findings[2].worker == "worker_1");
+  // by tensor, then worker
+  REQUIRE(found(result) == Texts{"0 gradient/a worker_1 abs_mean 0", "0 gradient/b worker_0 abs_mean 0",
+                                 "0 gradient/b worker_1 abs_mean 0"});
   CHECK(result.findings[2].mode == Mode::eval);
 }
 

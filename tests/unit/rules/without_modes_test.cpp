@@ -18,19 +18,7 @@ using TensorPairs = std::vector<TensorPair>;
 RuleResult evaluate(const MemoryTrial& job, const std::string& rule, const ParameterTexts& parameters = {},
                     EvaluationOptions options = {.keep_going = true}) {
   Script script;
-  const Trial trial = job.open(script);
-  Evaluator evaluator(trial, std::move(options));
-  evaluator.add(make_rule(rule, parameters));
-  evaluator.run();
-  return evaluator.results().front();
-}
-
-std::vector<double> values(const RuleResult& result) {
-  std::vector<double> values;
-  for (const Finding& finding : result.findings) {
-    values.push_back(finding.value);
-  }
-  return values;
+  return result_of(job.open(script), make_rule(rule, parameters), std::move(options));
 }
 
 bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -533,11 +521,9 @@ TEST_CASE("every built-in rule ends with a sensible result") {
       parameters.insert({{"reduction", "max"}, {"operator", ">"}, {"threshold", "1e9"}});
     }
     const Trial trial = job.open(script);
-    Evaluator evaluator(trial, {.keep_going = true, .now = [] { return 1010.0; }});
-    evaluator.add(make_rule(rule.name, parameters), {},
+    const RuleResult result =
+        result_of(trial, make_rule(rule.name, parameters), {.keep_going = true, .now = [] { return 1010.0; }},
                   rule.other_trials > 0 ? std::vector<const Trial*>{&other} : std::vector<const Trial*>{});
-    evaluator.run();
-    const RuleResult& result = evaluator.results().front();
     CHECK(result.status != RuleStatus::error);
     CHECK(result.status != RuleStatus::in_progress);
     CHECK((result.steps_evaluated == 0) == (result.status == RuleStatus::not_evaluated));
@@ -585,18 +571,10 @@ TEST_CASE("rules on numbers, bare elements and records") {
     evaluator.run();
     const RuleResult& loss = evaluator.results()[0];
     CHECK(loss.status == RuleStatus::issues_found);
-    std::vector<std::int64_t> at;
-    for (const Finding& finding : loss.findings) {
-      CHECK(finding.tensor.value_or("") == "run/loss");
-      at.push_back(finding.step->value);
-    }
-    CHECK(at == std::vector<std::int64_t>{17});  // steps 13 to 17 compared with steps 9 to 12
-    const RuleResult& exploding = evaluator.results()[1];
-    std::vector<std::string> places;
-    for (const Finding& finding : exploding.findings) {
-      places.push_back(std::to_string(finding.step->value) + " " + finding.tensor.value_or("-"));
-    }
-    CHECK(places == std::vector<std::string>{"12 run/weights", "13 run/gradient"});
+    // steps 13 to 17 compared with steps 9 to 12
+    CHECK(found(loss) == Texts{"17 run/loss worker_0 decrease_percent 0"});
+    CHECK(found(evaluator.results()[1]) ==
+          Texts{"12 run/weights worker_0 non_finite 1", "13 run/gradient worker_0 non_finite 1"});
   }
 }
 

@@ -4,8 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
-
 namespace smd::test {
 namespace {
 
@@ -42,10 +40,8 @@ TEST_CASE("AllZero believes the reductions that cannot underflow, the first of t
 
 TEST_CASE("AllZero of integers, and its parameters") {
   RuleTrial trial;
-  BuiltStep step;
-  step.values.push_back(value_of<std::int16_t>("a", Dtype::int16, {0, 0, 0}));
-  step.values.push_back(value_of<std::uint8_t>("a_bool", Dtype::boolean, {0, 1}));
-  trial.step(step);
+  trial.step({.values = {value_of<std::int16_t>("a", Dtype::int16, {0, 0, 0}),
+                         value_of<std::uint8_t>("a_bool", Dtype::boolean, {0, 1})}});
   CHECK(trial.run("AllZero", {{"tensor_regex", "a"}, {"threshold", "50"}}).findings.size() == 2);
   CHECK(refused("AllZero", {}) == "missing_parameter collection_names");
   CHECK(refused("AllZero", {{"tensor_regex", " , "}}) == "missing_parameter collection_names");
@@ -60,10 +56,7 @@ TEST_CASE("TensorVariance: bounds are not passed by equality") {
   trial.step(3, {{"v", {nan, 1}}});  // NaN triggers nothing
   const RuleResult result =
       trial.run("TensorVariance", {{"tensor_regex", "v"}, {"max_threshold", "1"}, {"min_threshold", "1"}});
-  REQUIRE(triggered_at(result) == std::vector<std::int64_t>{1, 2});
-  CHECK(result.findings[0].check == "max");
-  CHECK(result.findings[0].value == 4);
-  CHECK(result.findings[1].check == "min");
+  CHECK(found(result) == Texts{"1 v worker_0 max 4", "2 v worker_0 min 0"});
   CHECK(result.steps_evaluated == 4);
 }
 
@@ -74,10 +67,7 @@ TEST_CASE("TensorVariance: saved variance, value, saved std, in this order") {
   trial.step(2, {{saved("std", "v"), {4}}});
   trial.step(3, {{saved("mean", "v"), {4}}});
   const RuleResult result = trial.run("TensorVariance", {{"tensor_regex", "v"}, {"max_threshold", "0"}});
-  REQUIRE(triggered_at(result) == std::vector<std::int64_t>{0, 1, 2});
-  CHECK(result.findings[0].value == 9);
-  CHECK(result.findings[1].value == 1);
-  CHECK(result.findings[2].value == 16);
+  CHECK(found(result) == Texts{"0 v worker_0 max 9", "1 v worker_0 max 1", "2 v worker_0 max 16"});
   CHECK(result.steps_skipped == 1);
   CHECK(refused("TensorVariance", {{"tensor_regex", "v"}}) == "missing_parameter max_threshold");
 }

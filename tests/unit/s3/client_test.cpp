@@ -54,9 +54,7 @@ void check_no_secret(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("s3: a strict server accepts the signature") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: a strict server accepts the signature") {
   const std::string odd = "a b/+%&=?#~!'()*,;:@$\xC3\xA9";
   server.put(odd, "content");
   Client client(server.settings());
@@ -70,9 +68,7 @@ TEST_CASE("s3: a strict server accepts the signature") {
   CHECK(authorization.find("SignedHeaders=host;x-amz-content-sha256;x-amz-date,") != authorization.npos);
 }
 
-TEST_CASE("s3: temporary failures are retried, with a bound") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: temporary failures are retried, with a bound") {
   server.put("key", std::string(5000, 'x'));
   struct Case {
     const char* fault;  // without "times"
@@ -128,9 +124,7 @@ TEST_CASE("s3: temporary failures are retried, with a bound") {
   }
 }
 
-TEST_CASE("s3: a server that stops answering") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: a server that stops answering") {
   server.put("key", std::string(5000, 'x'));
   for (const char* const act : {"hang", "trickle"}) {
     CAPTURE(act);
@@ -155,9 +149,7 @@ TEST_CASE("s3: a server that stops answering") {
   }
 }
 
-TEST_CASE("s3: answers without an end") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: answers without an end") {
   server.put("key", "content");
   Client client(server.settings());
   server.faults(R"([{"act": "error", "status": 403, "code": "AccessDenied", "endless": "body", "times": -1}])");
@@ -263,9 +255,7 @@ TEST_CASE("s3: messages never contain secrets that a server repeats") {
   }
 }
 
-TEST_CASE("s3: wrong keys, as a strict server reports them") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: wrong keys, as a strict server reports them") {
   server.put("key", "content");
   environment.set("AWS_SECRET_ACCESS_KEY", "some-other-secret-key-of-forty-characters");
   Texts texts;
@@ -320,9 +310,7 @@ TEST_CASE("s3: a wrong clock is corrected once") {
   }
 }
 
-TEST_CASE("s3: ranges") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: ranges") {
   std::string content;
   for (int i = 0; i < 1000; ++i) {
     content += static_cast<char>('a' + i % 26);
@@ -366,9 +354,7 @@ TEST_CASE("s3: ranges") {
   CHECK(client.ask(ask)->status == 416);
 }
 
-TEST_CASE("s3: a body that is too long is refused") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: a body that is too long is refused") {
   server.put("key", std::string(3000, 'x'));
   Ask ask = get("key");
   ask.most = 2999;
@@ -394,9 +380,7 @@ TEST_CASE("s3: no server") {
   CHECK(refused.problem().text.find("no connection to the server") == 0);
 }
 
-TEST_CASE("s3: retries stop when too many requests fail") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: retries stop when too many requests fail") {
   server.faults(R"([{"act": "error", "status": 500, "code": "InternalError", "text": "x", "times": -1}])");
   Texts texts;
   Client client(server.settings(texts.options()));

@@ -62,4 +62,10 @@ class S3Server {
   int fault_files_ = 0;
 };
 
+/// Of test cases: a server, and the environment of its clients.
+struct WithServer {
+  const AwsEnvironment environment;
+  S3Server server;
+};
+
 }  // namespace smd::test

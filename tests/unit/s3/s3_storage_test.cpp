@@ -58,9 +58,7 @@ std::string numbered(int number) {
 
 }  // namespace
 
-TEST_CASE("s3: the content of a folder") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: the content of a folder") {
   server.put("trial/index/000000000/a b+&.json", "{}");
   server.put("trial/index/000000001/x.json", "{}");
   server.put("trial/training_job_end.ts", "");
@@ -85,9 +83,7 @@ TEST_CASE("s3: the content of a folder") {
   CHECK(below(*storage, "nothing")->empty());
 }
 
-TEST_CASE("s3: the time of the newest object below a folder") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: the time of the newest object below a folder") {
   const auto put = [&](const std::string& key, std::int64_t seconds) {
     server.put(key, "x");
     const timespec times[] = {{seconds, 0}, {seconds, 0}};
@@ -116,9 +112,7 @@ TEST_CASE("s3: the time of the newest object below a folder") {
   CHECK(storage->totals_below("index").problem().kind == ProblemKind::network);
 }
 
-TEST_CASE("s3: which files exist") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: which files exist") {
   server.put("trial/index/a.json", "{}");
   server.put("trial/index-2", "{}");
   server.put("trial/file", "{}");
@@ -141,9 +135,7 @@ TEST_CASE("s3: which files exist") {
   CHECK_FALSE(storage->exists(""));
 }
 
-TEST_CASE("s3: no trial") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: no trial") {
   server.put("trial/x", "");
   CHECK(open_s3("s3://bucket/tria", server.settings()).problem().text ==
         "there is nothing in the bucket 'bucket' below 'tria/'");
@@ -152,9 +144,7 @@ TEST_CASE("s3: no trial") {
   CHECK(open_s3("s3://b", server.settings()).problem().kind == ProblemKind::not_found);
 }
 
-TEST_CASE("s3: more names than fit a page") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: more names than fit a page") {
   std::vector<std::string> names;
   for (int i = 0; i < 2300; ++i) {
     const std::string folder = numbered(i / 1000).substr(3);
@@ -215,9 +205,7 @@ TEST_CASE("s3: a listing of too many pages is an error that names the limit") {
         "down");
 }
 
-TEST_CASE("s3: a listing that repeats the credentials is refused") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: a listing that repeats the credentials is refused") {
   server.put("trial/index/000000000/x", "");
   const auto storage = open(server);
   const std::string page = "<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>trial/index/000000000/" +
@@ -226,9 +214,7 @@ TEST_CASE("s3: a listing that repeats the credentials is refused") {
   CHECK(below(*storage, "index").problem().text == "the listing repeats the credentials that it was asked for with");
 }
 
-TEST_CASE("s3: invalid listings are errors, never an empty trial") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: invalid listings are errors, never an empty trial") {
   for (int i = 0; i < 1200; ++i) {
     server.put("trial/index/000000000/" + numbered(i) + "_worker_0.json", "{}");
   }
@@ -252,9 +238,7 @@ TEST_CASE("s3: invalid listings are errors, never an empty trial") {
   CHECK(open_s3("s3://bucket/trial", server.settings()).problem().kind == ProblemKind::network);
 }
 
-TEST_CASE("s3: a value is one request") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: a value is one request") {
   std::string content(600'000, '\0');
   for (std::size_t i = 0; i < content.size(); ++i) {
     content[i] = static_cast<char>(i * 7 + i / 251);
@@ -290,9 +274,7 @@ TEST_CASE("s3: a value is one request") {
   CHECK(*(*file)->read_at(content.size() - 10, into) == 10);
 }
 
-TEST_CASE("s3: large values are read in pieces, directly into their destination") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: large values are read in pieces, directly into their destination") {
   std::string content(20'000'000, '\0');
   for (std::size_t i = 0; i < content.size(); ++i) {
     content[i] = static_cast<char>(i * 7 + i / 251);
@@ -307,9 +289,7 @@ TEST_CASE("s3: large values are read in pieces, directly into their destination"
   CHECK(server.log().size() == 3);  // 20 MB in pieces of 8 MiB
 }
 
-TEST_CASE("s3: names that are not files") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: names that are not files") {
   server.put("trial/events/empty", "");
   server.put("outside", "secret");
   const auto storage = open(server);
@@ -333,9 +313,7 @@ TEST_CASE("s3: names that are not files") {
   CHECK((*folder)->read_all("empty", buffer, 100)->empty());
 }
 
-TEST_CASE("s3: an object that is replaced while it is read") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: an object that is replaced while it is read") {
   server.put("trial/events/f", std::string(1000, 'a'));
   const auto storage = open(server);
   auto file = storage->open_at("events/f", 0, 10);

@@ -38,9 +38,7 @@ void await_requests(S3Server& server, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("s3: a stop ends a request that is never answered, and no other") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: a stop ends a request that is never answered, and no other") {
   server.put("key", "content");
   for (const char* const act : {"hang", "trickle"}) {
     CAPTURE(act);
@@ -62,9 +60,7 @@ TEST_CASE("s3: a stop ends a request that is never answered, and no other") {
   }
 }
 
-TEST_CASE("s3: a stop ends a request that waits in the queue") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: a stop ends a request that waits in the queue") {
   server.faults(R"([{"times": -1, "act": "hang"}])");
   auto settings = server.settings();
   settings.in_flight = 1;
@@ -83,9 +79,7 @@ TEST_CASE("s3: a stop ends a request that waits in the queue") {
   CHECK(server.log().empty());  // the second was never sent
 }
 
-TEST_CASE("s3: a stop ends the pause between attempts, and no request follows") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: a stop ends the pause between attempts, and no request follows") {
   server.faults(R"([{"times": -1, "act": "error", "status": 503, "headers": {"Retry-After": "20"}}])");
   auto settings = server.settings();
   settings.attempts = 100;
@@ -101,9 +95,7 @@ TEST_CASE("s3: a stop ends the pause between attempts, and no request follows") 
   CHECK(server.log().empty());
 }
 
-TEST_CASE("s3: a request ends although the server keeps sending") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: a request ends although the server keeps sending") {
   server.put("key", std::string(1'000'000, 'x'));
   server.faults(R"([{"times": -1, "act": "trickle"}])");
   auto settings = server.settings();
@@ -118,9 +110,7 @@ TEST_CASE("s3: a request ends although the server keeps sending") {
   CHECK(server.log().size() <= 1);  // no time for another attempt; on a busy machine the first is not seen either
 }
 
-TEST_CASE("s3: a stopped request does not mean that a file is missing") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3: a stopped request does not mean that a file is missing") {
   server.put("trial/index/x.json", "{}");
   std::atomic<bool> over{false};
   std::atomic<int> warnings{0};

@@ -85,9 +85,7 @@ std::vector<std::string> asked(S3Server& server) {
 
 }  // namespace
 
-TEST_CASE("s3 writing: an object up to 64 MiB is one request") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3 writing: an object up to 64 MiB is one request") {
   const auto writer = open(server);
   for (const std::size_t size : {std::size_t{0}, std::size_t{10}, mebibyte + 1, 64 * mebibyte}) {
     CAPTURE(size);
@@ -98,9 +96,7 @@ TEST_CASE("s3 writing: an object up to 64 MiB is one request") {
   }
 }
 
-TEST_CASE("s3 writing: a larger object is uploaded in parts") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3 writing: a larger object is uploaded in parts") {
   const auto writer = open(server);
   const std::string content = random_bytes(64 * mebibyte + 1);  // the last part has one byte
   REQUIRE(put(*writer, "events/x", content));
@@ -109,9 +105,7 @@ TEST_CASE("s3 writing: a larger object is uploaded in parts") {
         std::vector<std::string>{"POST begin", "PUT part", "PUT part", "PUT part", "PUT part", "PUT part", "POST end"});
 }
 
-TEST_CASE("s3 writing: an object appears only when it is complete") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3 writing: an object appears only when it is complete") {
   server.put("trial/old", "as it was");
   const auto writer = open(server, "s3://bucket/trial", small_parts);
   for (const std::size_t size : {std::size_t{100}, 13 * mebibyte}) {
@@ -133,9 +127,7 @@ TEST_CASE("s3 writing: an object appears only when it is complete") {
   }
 }
 
-TEST_CASE("s3 writing: temporary failures are retried") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3 writing: temporary failures are retried") {
   const auto writer = open(server);
   const std::string small = random_bytes(mebibyte);
   for (const char* const act :
@@ -150,9 +142,7 @@ TEST_CASE("s3 writing: temporary failures are retried") {
   }
 }
 
-TEST_CASE("s3 writing: each request of an upload in parts may fail once") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3 writing: each request of an upload in parts may fail once") {
   const auto writer = open(server, "s3://bucket/trial", small_parts);
   const std::string content = random_bytes(13 * mebibyte);
   for (const char* const match : {"^POST .*uploads=", "^PUT .*partNumber=3", "^POST .*uploadId"}) {
@@ -174,9 +164,7 @@ TEST_CASE("s3 writing: each request of an upload in parts may fail once") {
   CHECK((stored(server, "trial/x") == content));
 }
 
-TEST_CASE("s3 writing: permanent failures leave nothing") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3 writing: permanent failures leave nothing") {
   const auto writer = open(server, "s3://bucket/trial", small_parts);
   const std::string content = random_bytes(13 * mebibyte);
   struct Case {
@@ -207,9 +195,7 @@ TEST_CASE("s3 writing: permanent failures leave nothing") {
   }
 }
 
-TEST_CASE("s3 writing: one listing answers all later checks for existing files") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3 writing: one listing answers all later checks for existing files") {
   server.put("trial/index/000000000/000000000003_worker_0.json", "{}");
   server.put("trial/index/000000000/000000000007_worker_0.json", "{}");
   server.put("trial/index-other", "");
@@ -234,9 +220,7 @@ TEST_CASE("s3 writing: one listing answers all later checks for existing files")
   CHECK(unknown.problem().kind == ProblemKind::access_denied);
 }
 
-TEST_CASE("s3 writing: more names than fit a page") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3 writing: more names than fit a page") {
   const auto index = [](int step) { return "index/" + std::to_string(10'000 + step); };
   for (int step = 0; step < 1500; ++step) {
     server.put("trial/" + index(step), "");
@@ -248,9 +232,7 @@ TEST_CASE("s3 writing: more names than fit a page") {
   CHECK(asked(server).size() == 2);
 }
 
-TEST_CASE("s3 writing: no bucket, or an invalid URL") {
-  const AwsEnvironment environment;
-  S3Server server;
+TEST_CASE_FIXTURE(WithServer, "s3 writing: no bucket, or an invalid URL") {
   const auto nowhere = open(server, "s3://nowhere/trial");
   const Status failed = put(*nowhere, "x", "content");
   REQUIRE_FALSE(failed);

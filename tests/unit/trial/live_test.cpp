@@ -154,6 +154,43 @@ TEST_CASE("a listing that misses a file and has a later one puts no step out of 
   }
 }
 
+TEST_CASE("a step is given again with what a saver or a late worker adds to it, not for an equal index file") {
+  Live live(2);
+  live.builder.step(simple_step(0)).step(simple_step(1)).step(simple_step(1, "worker_1"));
+  const std::string index = live.dir / index_path(0, "worker_0");
+  const auto replace = [&](std::chrono::milliseconds when, const BuiltStep& step) {
+    live.script.at(when, [&live, index, when, step] {
+      std::filesystem::rename(index, index + std::to_string(when.count()) + ".tmp");  // keeps its inode in use
+      live.builder.step(step);
+    });
+  };
+  replace(10ms, simple_step(0));
+  BuiltStep more = simple_step(0);
+  more.tensors.emplace_back("b", std::vector<float>{7});
+  replace(20ms, more);
+  live.step_at(30ms, 0, 1);
+  live.end_at(40ms);
+  const Trial trial = live.script.open(live.dir.path());
+  StepFollower follower(trial);
+  CHECK(follower.next().step == GlobalStep(0));
+  CHECK(follower.next().step == GlobalStep(1));
+  for (const auto& [when, entry] : {std::pair(20ms, "b worker_0"), std::pair(30ms, "a worker_1")}) {
+    const FollowEvent again = follower.next();
+    CHECK(again.step == GlobalStep(0));
+    CHECK_FALSE(again.late);
+    CHECK(live.script.elapsed() == when);
+    Texts entries;
+    trial.for_each_entry({.steps = {{again.step}}, .arrivals = again.arrivals}, [&](const TensorEntry& one) {
+      entries.push_back(std::string(one.tensor) + " " + std::string(one.worker));
+      return true;
+    });
+    CHECK(entries == Texts{entry});
+  }
+  CHECK(trial.tensor_names({.step = GlobalStep(0)}) == Texts{"a", "b"});
+  CHECK(trial.tensor("b").value(GlobalStep(0)).item() == 7);
+  CHECK(follow(follower) == "ended");
+}
+
 TEST_CASE("only what comes after a step is given") {
   Live live;
   live.builder.step(simple_step(0)).step(simple_step(5)).step(simple_step(9));
@@ -429,6 +466,39 @@ TEST_CASE("a wait ends when no further step became complete for so long") {
   CHECK(wait_for(trial, GlobalStep(9), {.deadline = live.script.after(110ms), .idle = 50ms}) == WaitOutcome::timed_out);
   CHECK(live.script.elapsed() == 110ms);
   CHECK(trial.wait_until([] { return false; }, {.idle = 30ms}) == WaitOutcome::idle);
+}
+
+TEST_CASE("steps before the range that is waited for are no idle time") {
+  const auto waits = [](bool log) {
+    Live live;
+    if (log) {
+      std::filesystem::remove_all(live.dir / "collections");
+      live.dir.write("metrics.csv", "step,loss\n0,1\n");
+    }
+    for (int step = 1; step < 4; ++step) {
+      live.script.at(40ms * step, [&live, log, step] {
+        if (log) {
+          std::ofstream(live.dir / "metrics.csv", std::ios::app) << step << ",1\n";
+        } else {
+          live.builder.step(simple_step(step));
+        }
+      });
+    }
+    const TrialOptions options{.range_steps = {.first = GlobalStep(3)}};
+    const Trial trial = live.script.open(live.dir.path(), options);
+    StepFollower follower(trial, {.wait = {.idle = 50ms}});
+    const std::string followed = follow(follower);
+    return followed + " " + std::to_string(live.script.elapsed() / 1ms);
+  };
+  CHECK(waits(false) == "3 idle 170");
+  CHECK(waits(true) == "3 idle 170");
+  Live live;
+  for (int step = 0; step < 3; ++step) {
+    live.step_at(40ms * (step + 1), step);
+  }
+  const Trial trial = live.script.open(live.dir.path(), {.range_steps = {.first = GlobalStep(9)}});
+  CHECK(wait_for(trial, GlobalStep(9), {.idle = 50ms}) == WaitOutcome::idle);
+  CHECK(live.script.elapsed() == 170ms);
 }
 
 TEST_CASE("wait_for_steps: a step is not taken for skipped because a listing missed it") {

@@ -114,7 +114,9 @@ struct HookConfig {
   bool dry_run = false;
   SaveConfig save_config = {};
   std::optional<ReductionConfig> reduction_config = {};  ///< Nullopt: the tensor itself.
-  std::vector<std::string> include_regex = {};           ///< Patterns of the collection `default`.
+  /// Whether `reduction_config` also replaces that of collections that only earlier runs configured.
+  bool replaces_earlier_reductions = false;
+  std::vector<std::string> include_regex = {};  ///< Patterns of the collection `default`.
   std::vector<std::string> include_collections = {};
   /// Collections with settings of their own, which take precedence over those above. A built-in collection keeps its
   /// patterns, also one that only other frameworks have. One that no framework has built in needs patterns or names

@@ -36,7 +36,7 @@ class SMD_EXPORT RuleEvaluationConditionMet : public Error {
 struct EvaluationOptions {
   std::optional<GlobalStep> start = {};               ///< Inclusive; overrides a rule's parameter `start_step`.
   std::optional<GlobalStep> end = {};                 ///< Exclusive; overrides a rule's parameter `end_step`.
-  std::optional<std::vector<GlobalStep>> steps = {};  ///< Only these, ascending; overrides both parameters.
+  std::optional<std::vector<GlobalStep>> steps = {};  ///< Only these, ascending.
   bool parameter_bounds = true;           ///< Whether the parameters `start_step` and `end_step` count at all.
   std::optional<Mode> mode = {};          ///< Only steps of this mode; `global` or nullopt: all.
   std::vector<std::string> workers = {};  ///< Only what these workers saved; empty: all.
@@ -115,7 +115,8 @@ class SMD_EXPORT Evaluator {
 
   /// Evaluates the steps that have become available since the last call, up to and including `last`, with the trial as
   /// it is now. What is saved at these steps later counts only after a `restart`. @throws as `run`.
-  void offer(std::optional<GlobalStep> last = {});
+  /// @param compared The last step for rules that compare with other trials, at most `last`; nullopt: `last`.
+  void offer(std::optional<GlobalStep> last = {}, std::optional<GlobalStep> compared = {});
   /// Begins again, with rules from `EvaluationOptions::make_again` in place of those that are not misconfigured, so
   /// that the next `offer` evaluates all steps from the first.
   void restart();

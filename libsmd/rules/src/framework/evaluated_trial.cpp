@@ -161,8 +161,7 @@ std::vector<ScalarName> EvaluatedTrial::scalar_names() const {
         continue;
       }
       const std::string file = *snapshot_.file(row);
-      const std::size_t slash = file.rfind('/');
-      const std::string_view folder(file.data(), slash == std::string::npos ? 0 : slash + 1);
+      const std::string_view folder = std::string_view(file).substr(0, file.rfind('/') + 1);  // empty without a slash
       for (const SavedItem& item : items) {
         const bool of_run = !folder.empty() && snapshot_.tensor(item.tensor).starts_with(folder);
         if (wanted[item.tensor] && run_lengths_.emplace(item.tensor, of_run ? folder.size() - 1 : 0).second) {

@@ -36,6 +36,14 @@ constexpr std::size_t most_steps = 64;
 constexpr std::size_t most_records = 8192;
 constexpr std::uint64_t most_held_bytes = std::uint64_t{64} << 20;
 
+/// Up to which step rules were or are to be evaluated; nullopt: of steps that were, none; of those to come, all.
+struct Reached {
+  std::optional<GlobalStep> alone = {};     ///< By rules that look at the base trial alone,
+  std::optional<GlobalStep> compared = {};  ///< and by those that compare it with another one.
+};
+
+bool compares(const RuleRun& run) { return !run.other_trials().empty(); }
+
 }  // namespace
 
 /// Hidden, because it would otherwise be exported with its class.
@@ -52,9 +60,10 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   void start();
   void freeze();
   void restart();
-  void evaluate_available(std::optional<GlobalStep> last);
+  void evaluate_available(Reached last);
   void catch_up(bool at_once);
-  std::size_t plan_window(std::span<const SnapshotStep> steps, std::size_t first);
+  [[nodiscard]] bool is_due(const RuleRun& run, GlobalStep step, const Reached& last) const;
+  std::size_t plan_window(std::span<const SnapshotStep> steps, std::size_t first, const Reached& last);
   void evaluate_window();
   void report_new();
   void settle();
@@ -80,12 +89,12 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   Window window{sets, kept};
   ReadCounters counters;
   std::size_t window_steps = 1;
-  std::optional<GlobalStep> last_evaluated;
+  Reached evaluated;
   std::uint64_t steps_done = 0;
   // A rule has asked to begin again. No step is evaluated until `catch_up`, which waits for `catch_up_at`, so that late
   // names, however many, take at most about a tenth of the time.
   bool behind = false;
-  std::optional<GlobalStep> behind_last;  // the last step that was offered since; nullopt: all
+  Reached behind_last;  // what was offered since
   Clock::time_point catch_up_at;
 };
 
@@ -123,19 +132,24 @@ void Evaluator::Impl::restart() {
     }
     run.drop_plans();
   }
-  last_evaluated.reset();
+  evaluated = {};
   steps_done = 0;
   behind = false;
 }
 
+bool Evaluator::Impl::is_due(const RuleRun& run, GlobalStep step, const Reached& last) const {
+  return compares(run) ? step > evaluated.compared && (!last.compared || step <= last.compared)
+                       : step > evaluated.alone;
+}
+
 /// Plans steps from `first` on; returns their number.
-std::size_t Evaluator::Impl::plan_window(std::span<const SnapshotStep> steps, std::size_t first) {
+std::size_t Evaluator::Impl::plan_window(std::span<const SnapshotStep> steps, std::size_t first, const Reached& last) {
   window.clear();
   std::size_t count = 0;
   while (first + count < steps.size() && count < window_steps &&
          (count == 0 || (window.size() < most_records && window.held_bytes() < most_held_bytes))) {
     for (RuleRun& run : runs) {
-      if (run.active() && run.wants(steps[first + count])) {
+      if (run.active() && is_due(run, steps[first + count].step, last) && run.wants(steps[first + count])) {
         run.plan(window, steps[first + count]);
       }
     }
@@ -188,14 +202,18 @@ void Evaluator::Impl::settle() {
   }
 }
 
-void Evaluator::Impl::evaluate_available(std::optional<GlobalStep> last) {
+void Evaluator::Impl::evaluate_available(Reached last) {
   freeze();
-  const std::vector<SnapshotStep> known = views.front().snapshot().steps(last_evaluated, last);
+  std::vector<SnapshotStep> known =
+      views.front().snapshot().steps(std::min(evaluated.alone, evaluated.compared), last.alone);
+  std::erase_if(known, [&](const SnapshotStep& one) {  // they wait for the other trial, perhaps for long
+    return last.compared && one.step > last.compared && one.step <= evaluated.alone;
+  });
   const auto incomplete = std::ranges::find_if(known, [](const SnapshotStep& step) { return !step.complete; });
   const std::span<const SnapshotStep> steps(known.begin(), incomplete);
   const std::uint64_t total = steps_done + steps.size();
   for (std::size_t first = 0; first < steps.size() && any_active();) {
-    const std::size_t count = plan_window(steps, first);
+    const std::size_t count = plan_window(steps, first, last);
     if (options.make_again && std::ranges::any_of(runs, &RuleRun::asks_again)) {
       behind = true;
       behind_last = last;
@@ -210,7 +228,9 @@ void Evaluator::Impl::evaluate_available(std::optional<GlobalStep> last) {
     }
     first += count;
     steps_done += count;
-    last_evaluated = steps[first - 1].step;
+    const GlobalStep step = steps[first - 1].step;
+    evaluated.alone = std::max(evaluated.alone, std::optional(step));
+    evaluated.compared = std::max(evaluated.compared, std::optional(std::min(step, last.compared.value_or(step))));
     report_new();
     if (options.progress) {
       options.progress(steps_done, total);
@@ -268,11 +288,12 @@ void Evaluator::run() {
   finish();
 }
 
-void Evaluator::offer(std::optional<GlobalStep> last) {
+void Evaluator::offer(std::optional<GlobalStep> last, std::optional<GlobalStep> compared) {
+  const Reached reached = {last, compared ? compared : last};
   if (impl_->behind) {
-    impl_->behind_last = last;
+    impl_->behind_last = reached;
   } else {
-    impl_->evaluate_available(last);
+    impl_->evaluate_available(reached);
   }
   impl_->catch_up(false);
   impl_->settle();

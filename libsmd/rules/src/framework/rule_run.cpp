@@ -34,7 +34,7 @@ class Stopwatch {
 
 std::optional<GlobalStep> bound(const EvaluationOptions& options, std::optional<GlobalStep> option,
                                 std::optional<std::int64_t> parameter) {
-  if (option || !parameter || options.steps || !options.parameter_bounds) {
+  if (option || !parameter || !options.parameter_bounds) {
     return option;
   }
   return GlobalStep(*parameter);

@@ -35,8 +35,7 @@ struct SplitName {
   explicit SplitName(const ScalarName& scalar) {
     const std::string_view name = scalar.name;
     const std::string_view run = name.substr(0, scalar.run_length);
-    const std::size_t slash = run.rfind('/');
-    const std::size_t folder = slash == std::string_view::npos ? 0 : slash + 1;
+    const std::size_t folder = run.rfind('/') + 1;  // 0 without a slash
     const std::array<std::vector<Word>, 3> parts = {
         words_of(run.substr(0, folder)), words_of(run.substr(folder)),
         words_of(name.substr(run.empty() ? 0 : std::min(run.size() + 1, name.size())))};

@@ -24,11 +24,6 @@ Problem damaged_file(std::string file, std::string text) {
   return {ProblemKind::damaged, std::move(file), {}, std::move(text)};
 }
 
-/// Returns whether a file that an index names exists, whatever its stem.
-bool is_there(const TensorSet& set, std::string_view leaf, const Headers& headers) {
-  return headers.find(joined(set.folder, leaf)) != nullptr;
-}
-
 /// Returns the names of a file's tensors, sorted. Nullopt if its header cannot be read.
 std::optional<std::vector<std::string_view>> names_in(const std::string& file, const Headers& headers) {
   const auto header = headers.find(file);
@@ -112,11 +107,8 @@ void check_index(const TensorSet& set, const ShardIndex& index, const Headers& h
     problems.add(in_file(std::move(problem), set.index));
   }
   std::vector<std::string_view> absent;
-  for (const std::string& file : index.files) {
-    if (!is_there(set, file, headers)) {
-      absent.emplace_back(file);
-    }
-  }
+  std::ranges::copy_if(index.files, std::back_inserter(absent),
+                       [&](const std::string& file) { return headers.find(joined(set.folder, file)) == nullptr; });
   if (!absent.empty() && absent.size() == index.files.size()) {
     const std::string what = set.files.empty() ? "the checkpoint is partial" : "the index is stale";
     Problem problem = damaged_file(
@@ -161,7 +153,7 @@ void check_count(const TensorSet& set, const Report& missing) {
 bool has_whole_index(const TensorSet& set, const CheckpointListing& listing) {
   const auto index = listing.indexes.find(set.index);
   return index && *index && std::any_of((*index)->files.begin(), (*index)->files.end(), [&](const std::string& file) {
-           return is_there(set, file, listing.headers);
+           return listing.headers.find(joined(set.folder, file)) != nullptr;
          });
 }
 

@@ -85,11 +85,12 @@ std::chrono::system_clock::time_point newest_beside(storage::Storage& storage, c
 
 }  // namespace
 
-bool is_young(std::chrono::system_clock::time_point written) {
-  return std::chrono::system_clock::now() - written < young;
+std::chrono::nanoseconds age_of(std::chrono::system_clock::time_point written) {
+  return std::chrono::abs(std::chrono::system_clock::now() - written);
 }
 
-TensorFileHeader read_header(storage::Storage& storage, const std::string& path, const pytorch::Stop& stop) {
+TensorFileHeader read_header(storage::Storage& storage, const std::string& path, const AgeOf& age,
+                             const pytorch::Stop& stop) {
   static std::atomic<std::uint64_t> readings = 0;
   TensorFileHeader result;
   result.reading = ++readings;
@@ -108,7 +109,7 @@ TensorFileHeader read_header(storage::Storage& storage, const std::string& path,
   }
   result.stamp = (*file)->stamp();
   const std::uint64_t size = (*file)->size();
-  result.hole = is_young(result.written) && (*file)->ends_in_hole();
+  result.hole = age(path, result.written) < young && (*file)->ends_in_hole();
   std::array<std::byte, wire::telling_bytes> bytes{};
   const auto got = (*file)->read_at(0, std::span(bytes).first(std::min<std::uint64_t>(size, bytes.size())));
   if (!got) {

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,9 +34,13 @@ struct TensorFileHeader {
 
 /// How long a file that ends too soon may still be written to.
 inline constexpr std::chrono::seconds young = std::chrono::minutes(1);
-[[nodiscard]] bool is_young(std::chrono::system_clock::time_point written);
+/// Returns how long ago a file was written by this host's clock; for a time in the future, how far ahead it is, which
+/// is at least the error of one of the clocks.
+[[nodiscard]] std::chrono::nanoseconds age_of(std::chrono::system_clock::time_point written);
+/// Returns the age of a file that was written at a time.
+using AgeOf = std::function<std::chrono::nanoseconds(const std::string& path, std::chrono::system_clock::time_point)>;
 
-[[nodiscard]] TensorFileHeader read_header(storage::Storage& storage, const std::string& path,
+[[nodiscard]] TensorFileHeader read_header(storage::Storage& storage, const std::string& path, const AgeOf& age,
                                            const pytorch::Stop& stop = {});
 
 /// Returns the text of a JSON file of at most `limits::json_bytes`, in memory of `buffer`.
@@ -45,7 +50,7 @@ inline constexpr std::chrono::seconds young = std::chrono::minutes(1);
 /// What a trainer_state.json tells about its checkpoint.
 struct TrainerStep {
   std::optional<std::int64_t> step;  ///< Its `global_step`.
-  std::optional<Problem> problem;    ///< Without a step: why its log cannot be used. It has no file name.
+  std::optional<Problem> problem;    ///< Why the log cannot be used, or not yet. It has no file name.
 };
 
 /// Reads the step, in most cases from the beginning of the file. If `young`, a text that ends too soon is reported as

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/checkpoint_names.hpp"
 
-#include "layout/folder_walk.hpp"
 #include "text/ascii.hpp"
 #include "text/number.hpp"
 #include "text/path.hpp"
@@ -10,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
 
 namespace smd::detail::layout {
 
@@ -20,9 +20,10 @@ std::optional<Number> number_of(std::string_view digits) noexcept {
   return !digits.empty() && text::is_digit(digits.front()) ? text::parsed<Number>(digits) : std::nullopt;
 }
 
-/// Returns the digits at the end of a text.
-std::string_view last_digits(std::string_view text) noexcept {
-  return text.substr(text.find_last_not_of("0123456789") + 1);
+/// Returns a text without the digits at its end, and these.
+std::pair<std::string_view, std::string_view> split_digits(std::string_view text) noexcept {
+  const std::size_t at = text.find_last_not_of("0123456789") + 1;
+  return {text.substr(0, at), text.substr(at)};
 }
 
 /// Returns whether a text ends with `word`, and `word` is the whole text or follows one of `-_.`.
@@ -46,8 +47,7 @@ std::optional<std::int64_t> number_after(std::string_view name, std::string_view
 
 /// Returns a name without the ending `-v3` that writers append.
 std::string_view without_version(std::string_view name) noexcept {
-  const std::string_view digits = last_digits(name);
-  const std::string_view rest = name.substr(0, name.size() - digits.size());
+  const auto [rest, digits] = split_digits(name);
   return !digits.empty() && rest.ends_with("-v") ? rest.substr(0, rest.size() - 2) : name;
 }
 
@@ -59,15 +59,14 @@ unsigned two_digits(std::string_view text, std::size_t at) noexcept {
 /// Returns whether a name ends in a date, alone or with a time: `20250827`, `20250827-1343`, `20250827T134315`.
 bool ends_in_date(std::string_view name) noexcept {
   constexpr std::size_t date_digits = 8;  // YYYYMMDD
-  std::string_view digits = last_digits(name);
+  auto [before, digits] = split_digits(name);
   if (digits.size() == 4 || digits.size() == 6) {  // HHMM, HHMMSS
-    const std::string_view before = name.substr(0, name.size() - digits.size());
     const bool is_time =
         two_digits(digits, 0) < 24 && two_digits(digits, 2) < 60 && (digits.size() == 4 || two_digits(digits, 4) < 60);
     if (!is_time || before.empty() || std::string_view("-_T").find(before.back()) == before.npos) {
       return false;
     }
-    digits = last_digits(before.substr(0, before.size() - 1));
+    digits = split_digits(before.substr(0, before.size() - 1)).second;
   }
   const unsigned month = digits.size() == date_digits ? two_digits(digits, 4) : 0;
   const unsigned day = digits.size() == date_digits ? two_digits(digits, 6) : 0;
@@ -78,8 +77,7 @@ bool ends_in_date(std::string_view name) noexcept {
 /// it has `padded` digits after a text and `between`.
 std::optional<std::int64_t> number_at_end(std::string_view name, std::span<const std::string_view> words, bool alone,
                                           char between, std::size_t padded) noexcept {
-  const std::string_view digits = last_digits(name);
-  const std::string_view before = name.substr(0, name.size() - digits.size());
+  const auto [before, digits] = split_digits(name);
   const bool told = (alone && before.empty()) ||
                     (digits.size() == padded && before.size() > 1 && before.back() == between) ||
                     std::ranges::any_of(words, [&](std::string_view word) { return ends_with_word(before, word); });
@@ -92,8 +90,7 @@ std::optional<std::int64_t> step_in(std::string_view name) noexcept {
   constexpr std::string_view adapters = "_adapters";
   if (name.ends_with(adapters)) {
     name.remove_suffix(adapters.size());
-    const std::string_view digits = last_digits(name);
-    const std::string_view before = name.substr(0, name.size() - digits.size());
+    const auto [before, digits] = split_digits(name);
     return before.empty() || std::string_view("-_.").find(before.back()) != before.npos
                ? number_of<std::int64_t>(digits)
                : std::nullopt;
@@ -155,11 +152,6 @@ std::size_t rank_of_model(std::string_view stem) noexcept {
   return static_cast<std::size_t>(found - known.begin());
 }
 
-std::string joined(std::string_view folder, std::string_view name) {
-  std::string path(folder);
-  return path.append(path.empty() ? "" : "/").append(name);
-}
-
 TensorFileName split_tensor_file_name(std::string_view file) noexcept {
   TensorFileName name;
   name.stem = text::leaf_of(file);
@@ -201,7 +193,7 @@ std::optional<NamedStep> step_of_name(std::string_view name) {
 }
 
 std::uint64_t version_of_name(std::string_view name) {
-  return without_version(name) == name ? 0 : number_of<std::uint64_t>(last_digits(name)).value_or(0);
+  return without_version(name) == name ? 0 : number_of<std::uint64_t>(split_digits(name).second).value_or(0);
 }
 
 std::optional<unsigned> label_of_name(std::string_view name) {

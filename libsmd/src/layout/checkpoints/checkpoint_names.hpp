@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "layout/folder_walk.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -45,9 +47,6 @@ inline constexpr std::size_t no_model = 5;
 /// Returns whether a file of that name makes its folder one of checkpoints; one with the doubtful ending, if its first
 /// bytes do not say otherwise.
 [[nodiscard]] bool is_checkpoint_file(std::string_view name) noexcept;
-
-/// Returns the path of what lies in a folder, which may be empty.
-[[nodiscard]] std::string joined(std::string_view folder, std::string_view name);
 
 /// The parts of a file's name: `model-00001-of-00003.safetensors`.
 struct TensorFileName {

@@ -191,6 +191,7 @@ class Planner {
       }
     }
     choose();
+    name_components();
     leave_out_inner();
     choose_trainer_state();
     return std::move(plan_);
@@ -377,6 +378,34 @@ class Planner {
     }
   }
 
+  /// Leaves the checkpoint's step out of its components' names, which are then the same at every step. What is of
+  /// another step keeps it.
+  void name_components() {
+    std::vector<std::string_view> others;
+    for (Checkpoint& checkpoint : plan_.checkpoints) {
+      for (TensorSet& set : checkpoint.sets) {
+        const std::string_view name = set.component.empty() ? std::string_view() : text::leaf_of(set.folder);
+        const std::string_view word = name.substr(0, name.find_last_not_of("0123456789-_.=") + 1);
+        const auto named = step_of_name(name);
+        if (!named || named->unit != plan_.unit || word.empty() || word.ends_with("model")) {
+          continue;  // Numbers alone, and those of models, tell components apart.
+        }
+        const std::string shorter = joined(word, "");
+        const auto taken = [&](const TensorSet& one) { return one.component == shorter && one.folder != set.folder; };
+        if (named->number == checkpoint.step) {
+          set.component = std::ranges::any_of(checkpoint.sets, taken) ? set.component : shorter;
+        } else if (others.empty() || others.back() != set.folder) {
+          others.push_back(set.folder);
+        }
+      }
+    }
+    if (!others.empty()) {
+      plan_.remarks.add(make_problem(
+          ProblemKind::remark, "folders in checkpoints are of other steps, and their tensors' names keep these: " +
+                                   text::first_names(others)));
+    }
+  }
+
   void leave_out_root(std::string_view why) {
     std::string last;
     for (const TensorSet& set : root_.checkpoint.sets) {
@@ -467,13 +496,12 @@ CheckpointPlan plan_single_file(const std::string& file, const StatedStep& state
   const NamedStep number = number_of({}, stated, step_of_name(name.stem)).value_or(NamedStep{});
   CheckpointPlan plan;
   plan.unit = number.unit;
-  TensorSet set;
-  set.stem = name.stem;
-  set.files.push_back({file, false});
   Checkpoint& checkpoint = plan.checkpoints.emplace_back();
   checkpoint.step = number.number;
   checkpoint.path = file;
-  checkpoint.sets.push_back(std::move(set));
+  TensorSet& set = checkpoint.sets.emplace_back();
+  set.stem = name.stem;
+  set.files.push_back({file, false});
   return plan;
 }
 
@@ -495,8 +523,7 @@ std::optional<std::size_t> main_set(const std::vector<const TensorSet*>& sets,
   if (candidates.size() <= 1) {
     return candidates.empty() ? std::nullopt : std::optional(candidates.front());
   }
-  const std::size_t best =
-      *std::ranges::min_element(candidates, [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+  const std::size_t best = *std::ranges::min_element(candidates, {}, rank);
   return std::get<0>(rank(best)) == no_model ? std::nullopt : std::optional(best);
 }
 

@@ -52,7 +52,8 @@ struct TensorFile {
 /// Files of one stem in one folder: one file, or shards.
 struct TensorSet {
   std::string folder;
-  std::string component;  ///< Path of the folder relative to its checkpoint's, ending with `/`; or empty.
+  std::string component;  ///< Path of the folder relative to its checkpoint's, without the step, ending with `/`; or
+                          ///< empty.
   std::string stem;
   std::string ending;             ///< Of its files: `.safetensors`.
   std::uint32_t of = 0;           ///< The number of shards by their names; 0 if the file is whole.

@@ -138,7 +138,7 @@ class RowFiller {
     if (place.facts && file.torch) {
       add_facts(place, *file.torch, seconds_of(file.written), fresh, row);
     }
-    if (fresh) {
+    if (fresh && !row.empty()) {
       finish(place, std::move(row), seconds_of(file.written));
     }
   }
@@ -213,9 +213,6 @@ class RowFiller {
   }
 
   void finish(const CheckpointRow& place, RowEntries&& row, double wall_time) {
-    if (row.empty()) {
-      return;
-    }
     StepRow step;
     step.file = {place.step, 0, place.id};
     step.mode_step = place.step;
@@ -256,14 +253,12 @@ FreshNames fill_rows(storage::Storage& storage, const CheckpointListing& listing
   // By step, so that files of one checkpoint are adjacent.
   std::vector<const CheckpointRow*> order = mapped(listing.rows, [](const CheckpointRow& row) { return &row; });
   std::ranges::stable_sort(order, {}, &CheckpointRow::step);
-  if (!listing.rows.empty()) {  // most steps have the same names
-    std::map<std::int64_t, std::size_t> names;
-    for (const CheckpointRow& row : listing.rows) {
-      names[row.step] += listing.headers.find(row.path)->header.entries.size();
-    }
-    const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
-    filler.reserve(std::ranges::max_element(names, fewer)->second);
+  std::map<std::int64_t, std::size_t> names_of_step;
+  std::size_t most = 0;
+  for (const CheckpointRow& row : listing.rows) {
+    most = std::max(most, names_of_step[row.step] += listing.headers.find(row.path)->header.entries.size());
   }
+  filler.reserve(most);  // most steps have the same names
   std::vector<std::int64_t> steps;
   for (const CheckpointRow* const row : order) {
     filler.add_file(*row, *listing.headers.find(row->path), row->id >= first_id);

@@ -18,7 +18,6 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <type_traits>
 #include <unordered_map>
 #include <variant>
 
@@ -35,10 +34,11 @@ constexpr const char* ends_in_hole =
     "ends in a hole, which is read as zeros: it was not written to its end, or a copy left out zeros";
 constexpr const char* leads_nowhere = "is a symbolic link that leads nowhere: the file is absent";
 
-WallClock::duration age_of(WallClock::time_point written) { return WallClock::now() - written; }
-
-/// Returns whether a file that ends too soon may still be written to. Some writers set its length first.
-bool may_grow(const TensorFileHeader& header) { return (header.header.cut || header.hole) && is_young(header.written); }
+/// Returns whether a file of that age may still be written to, because it ends too soon. Some writers set its length
+/// first.
+bool may_grow(const TensorFileHeader& header, std::chrono::nanoseconds age) {
+  return (header.header.cut || header.hole) && age < young;
+}
 
 /// Returns the files with names of files of tensors in a place and its folders, except those in trials of their own,
 /// and in folders that are not read.
@@ -79,6 +79,7 @@ void tell_problems(const TensorFile& file, const TensorFileHeader& header, bool 
   }
   if (header.header.cut) {
     Problem problem = *header.header.cut;
+    problem.unfinished = true;
     problem.kind = growing ? ProblemKind::not_yet : problem.kind;
     problem.text += growing ? "" : ": it was not written, or not copied, to its end";
     add(std::move(problem));
@@ -106,8 +107,8 @@ class CheckpointLook {
     if (auto planned = plan(); !planned) {
       return std::move(planned.problem());
     }
+    Found found;
     if (nothing_new_) {
-      Found found;
       found.collections = std::move(collections);
       found.listing = std::move(listing_);
       return found;
@@ -122,7 +123,6 @@ class CheckpointLook {
     if (request_.stopped()) {
       return stopped_problem();
     }
-    Found found;
     found.afresh = before_ != nullptr && (request_.everything || !still_there());
     const std::uint64_t first_fresh = before_ == nullptr || found.afresh ? 0 : before_->next_id;
     FreshNames names = fill_rows(storage_, *listing_, first_fresh, found.loaded, problems_);
@@ -148,6 +148,7 @@ class CheckpointLook {
 
   Status plan() {
     if (!place_.file.empty()) {
+      note_change(place_.file, storage_.file_stamp(place_.file));
       if (Status read = do_all(readings_of({place_.file}, true)); !read) {
         return read;
       }
@@ -172,7 +173,12 @@ class CheckpointLook {
       }
     }
     const auto read_step = [this](const std::string& path) {
-      return read_trainer_step(storage_, path, age_of(storage_.written_at(path).value_or(long_ago)) < young);
+      TrainerStep state = read_trainer_step(storage_, path, age_of_file(path) < young);
+      const auto known = before_ == nullptr ? nullptr : before_->steps.find(path);
+      if (known && state.problem && state.problem->kind == ProblemKind::not_yet && !request_.as_it_stands) {
+        state.step = known->step;  // it is written anew in place: what it said holds until all is there
+      }
+      return state;
     };
     if (Status read = do_all(listing_->steps.update(storage_, states, read_step)); !read) {
       return read;
@@ -206,18 +212,15 @@ class CheckpointLook {
 
   [[nodiscard]] StatedStep stated_by(const std::string& path) const {
     const auto header = listing_->headers.find(path);
-    StatedStep stated;
-    if (header && header->torch) {
-      stated = {header->torch->step, header->torch->epoch, false};
-    }
-    stated.foreign = header && header->foreign;
-    return stated;
+    return header && header->torch ? StatedStep{header->torch->step, header->torch->epoch, false}
+                                   : StatedStep{{}, {}, header && header->foreign};
   }
 
   [[nodiscard]] Readings readings_of(const std::vector<std::string>& files, bool again) {
     const pytorch::Stop stop = request_.stop == nullptr ? pytorch::Stop() : *request_.stop;
     const auto read = [this, stop](const std::string& path) {
-      TensorFileHeader header = read_header(storage_, path, stop);
+      const auto age = [this](const std::string& file, WallClock::time_point at) { return age_of_file(file, at); };
+      TensorFileHeader header = read_header(storage_, path, age, stop);
       const auto known = before_ == nullptr ? nullptr : before_->headers.find(path);
       // Its `.metadata` was there at the look before: the checkpoint is being removed, and was not cut short.
       if (header.header.cut && known && !known->header.cut && !storage_.file_stamp(path)) {
@@ -249,7 +252,7 @@ class CheckpointLook {
                named->unit == StepUnit::step && named->number < last_state_) {
       problem.kind = ProblemKind::damaged;
     } else if (problem.kind == ProblemKind::not_yet) {
-      look_again_after(age_of(storage_.written_at(path).value_or(long_ago)));
+      look_again_after(age_of_file(path));
       listing_->steps.read_again(path);
       tell_left_out(path, "its log");
     }
@@ -264,27 +267,59 @@ class CheckpointLook {
     }
   }
 
+  /// Notes when a file came or changed.
+  void note_change(const std::string& path, const std::optional<storage::FileStamp>& stamp) {
+    const auto known = listing_->changes.find(path);
+    if (known == listing_->changes.end() || known->second.stamp != stamp) {
+      listing_->changes.insert_or_assign(path, FileChange{stamp, request_.now, before_ == nullptr});
+    }
+  }
+
+  /// Returns the age of a file that was written at a time. The clock of the file's host may be wrong, so a follower
+  /// counts from the look that saw the file come or change. It takes the written time only for files that its first
+  /// look found, if they are older than `most_skew` by it.
+  [[nodiscard]] std::chrono::nanoseconds age_of_file(const std::string& path, WallClock::time_point written) const {
+    constexpr std::chrono::hours most_skew(1);
+    std::optional<FileChange> last;
+    if (const auto change = listing_->changes.find(path); change != listing_->changes.end()) {
+      last = change->second;
+    } else if (text::leaf_of(path) == distributed_name) {  // as old as the newest file beside it
+      for (const auto& [file, beside] : listing_->changes) {
+        if (text::folder_of(file) == text::folder_of(path) && (!last || last->seen < beside.seen)) {
+          last = beside;
+        }
+      }
+    }
+    const bool long_there =
+        last && last->at_first_look && written != long_ago && WallClock::now() - written >= most_skew;
+    return request_.as_it_stands || !last || long_there ? age_of(written) : request_.now - last->seen;
+  }
+  [[nodiscard]] std::chrono::nanoseconds age_of_file(const std::string& path) const {
+    return age_of_file(path, storage_.written_at(path).value_or(long_ago));
+  }
+
   /// Makes a follower look again when a file of that age is no longer young.
-  void look_again_after(WallClock::duration age) {
+  void look_again_after(std::chrono::nanoseconds age) {
     const auto given_up = request_.now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(young - age);
     due_ = std::min(due_.value_or(given_up), given_up);
   }
 
-  /// Returns the stamps of all files that matter; of those that are not read, the names alone do. Nullopt if some file
-  /// has no stamp.
+  /// Notes changes. Returns the stamps of all files that matter; of those that are not read, the names alone do.
+  /// Nullopt if some file has no stamp.
   std::optional<std::map<std::string, storage::FileStamp>> stamps(const CheckpointFolders& folders) {
     std::map<std::string, storage::FileStamp> all;
+    bool without_stamp = false;
     for (const auto& [path, folder] : folders.folders) {
       for (const storage::DirEntry& file : folder.files) {
         const std::string name = joined(path, file.name);
         const auto stamp = folders.may_be_read(path) ? storage_.file_stamp(name) : storage::FileStamp();
-        if (!stamp) {
-          return std::nullopt;
-        }
-        all.emplace(name, *stamp);
+        note_change(name, stamp);
+        without_stamp = without_stamp || !stamp;
+        all.emplace(name, stamp.value_or(storage::FileStamp()));
       }
     }
-    return all;
+    std::erase_if(listing_->changes, [&](const auto& file) { return !all.contains(file.first); });
+    return without_stamp ? std::nullopt : std::optional(std::move(all));
   }
 
   /// Returns the number of names in the headers and indexes that are kept for the next look.
@@ -316,14 +351,14 @@ class CheckpointLook {
       return index;
     });
     append(readings, readings_of(files, false));
-    std::vector<std::string> logs;
-    if (!plan_.trainer_state.empty()) {
-      logs.push_back(plan_.trainer_state);
-    }
+    const std::vector<std::string> logs(plan_.trainer_state.empty() ? 0 : 1, plan_.trainer_state);
     append(readings, listing_->logs.update(storage_, logs, [this](const std::string& path) {
       Buffer buffer;
       const auto text = read_json_text(storage_, path, buffer);
-      return text ? parse_trainer_log(*text, request_.stop) : Outcome<TrainerLog>(text.problem());
+      auto log = text ? parse_trainer_log(*text, request_.stop) : Outcome<TrainerLog>(text.problem());
+      const auto known = before_ == nullptr ? nullptr : before_->logs.find(path);
+      keeps_log_ = !log && known && *known && !request_.as_it_stands && age_of_file(path) < young;
+      return keeps_log_ ? Outcome<TrainerLog>(*known) : std::move(log);
     }));
     return do_all(readings);
   }
@@ -348,7 +383,7 @@ class CheckpointLook {
       const auto is_whole = [&](const TensorSet& set) {
         return std::ranges::none_of(set.files, [&](const TensorFile& file) {
           const auto header = listing_->headers.find(file.path);
-          return header->header.cut || header->unreadable || may_grow(*header);
+          return header->header.cut || header->unreadable || may_grow(*header, age_of_file(file.path, header->written));
         });
       };
       last_whole_ = std::ranges::all_of(checkpoint.sets, is_whole) ? checkpoint.step : last_whole_;
@@ -393,8 +428,8 @@ class CheckpointLook {
       return known_row(row) == nullptr && !listing_->headers.find(row.path)->unreadable;
     });
     const bool was_whole = !grew && listing_->whole.contains(checkpoint.step);
-    const auto written = request_.as_it_stands ? long_ago : last_written(checkpoint);
-    const bool awaited = is_young(written);
+    const std::chrono::nanoseconds age = age_of_newest(checkpoint);
+    const bool awaited = !request_.as_it_stands && age < young;
     bool growing = false;
     bool partial = false;
     for (const TensorSet& set : checkpoint.sets) {
@@ -405,7 +440,7 @@ class CheckpointLook {
     }
     if (partial && awaited) {
       growing = true;
-      look_again_after(age_of(written));
+      look_again_after(age);
     }
     for (CheckpointRow& row : rows) {
       const CheckpointRow* const known = known_row(row);
@@ -449,18 +484,17 @@ class CheckpointLook {
     return rows;
   }
 
-  /// Returns when the newest file of a checkpoint was written.
-  WallClock::time_point last_written(const Checkpoint& checkpoint) {
-    WallClock::time_point newest = long_ago;
+  [[nodiscard]] std::chrono::nanoseconds age_of_newest(const Checkpoint& checkpoint) const {
+    auto age = std::chrono::nanoseconds::max();
     for (const TensorSet& set : checkpoint.sets) {
       if (!set.index.empty()) {
-        newest = std::max(newest, storage_.written_at(set.index).value_or(long_ago));
+        age = std::min(age, age_of_file(set.index));
       }
       for (const TensorFile& file : set.files) {
-        newest = std::max(newest, listing_->headers.find(file.path)->written);
+        age = std::min(age, age_of_file(file.path, listing_->headers.find(file.path)->written));
       }
     }
-    return newest;
+    return age;
   }
 
   /// Reports the problems of a set's shards and index. `was_whole`: those that are missing were removed. `awaited`:
@@ -469,6 +503,7 @@ class CheckpointLook {
     bool partial = false;
     const auto add = [&](Problem problem) {
       partial = true;
+      problem.unfinished = true;
       problem.kind = awaited && problem.kind == ProblemKind::damaged ? ProblemKind::not_yet : problem.kind;
       problems_.add(std::move(problem));
     };
@@ -484,10 +519,10 @@ class CheckpointLook {
   /// ends once a later step is complete.
   bool tell_problems_of(const TensorFile& file, std::int64_t step) {
     const auto header = listing_->headers.find(file.path);
-    const auto age = age_of(header->written);
+    const std::chrono::nanoseconds age = age_of_file(file.path, header->written);
     const bool named_alone = !place_.file.empty();
     const bool ended = request_.as_it_stands && (named_alone || step < last_whole_);
-    const bool growing = may_grow(*header) && !ended;
+    const bool growing = may_grow(*header, age) && !ended;
     tell_problems(file, *header, growing, named_alone, [&](Problem problem) { problems_.add(std::move(problem)); });
     if (growing) {
       look_again_after(age);
@@ -506,23 +541,23 @@ class CheckpointLook {
       return;
     }
     const auto extras = std::make_shared<Extras>();
+    const auto json = [](const auto& value) { return text::json_text(nlohmann::json(value)); };
     for (const pytorch::Fact& fact : header->torch->facts) {
-      std::visit([&](const auto& value) { extras->hyperparameters.values[fact.name] = json_text(value); }, fact.value);
+      const auto* const real = std::get_if<double>(&fact.value);
+      extras->hyperparameters.values[fact.name] = real == nullptr || std::isfinite(*real) ? std::visit(json, fact.value)
+                                                  : std::isnan(*real)                     ? "NaN"
+                                                  : *real > 0                             ? "Infinity"
+                                                                                          : "-Infinity";
     }
     listing_->extras = extras;
-  }
-  template <class Value>
-  static std::string json_text(const Value& value) {
-    if constexpr (std::is_same_v<Value, double>) {
-      if (!std::isfinite(value)) {
-        return std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
-      }
-    }
-    return text::json_text(nlohmann::json(value));
   }
 
   std::vector<LogRow> list_log() {
     const auto log = listing_->logs.find(plan_.trainer_state);
+    if (keeps_log_) {
+      look_again_after(age_of_file(plan_.trainer_state));
+      listing_->logs.read_again(plan_.trainer_state);
+    }
     if (!*log) {
       problems_.add(in_file(log->problem(), plan_.trainer_state));
       return {};
@@ -597,6 +632,7 @@ class CheckpointLook {
   std::int64_t last_whole_ = -1;  ///< and of a checkpoint all of whose files are complete.
   std::optional<std::chrono::steady_clock::time_point> due_;
   bool nothing_new_ = false;
+  bool keeps_log_ = false;  ///< The log is that of the look before: its file is written anew.
   std::unordered_map<std::string_view, const CheckpointRow*> known_;  ///< The rows of the look before, by path.
 };
 
@@ -687,11 +723,13 @@ class CheckpointsLayout final : public Layout {
     const bool alone = !place_.file.empty();
     const auto check = [&](const TensorFile& file, bool beside) {
       const auto known = own.headers.find(file.path);
-      const TensorFileHeader read = known ? TensorFileHeader() : read_header(storage, file.path);
+      const auto age = [](const std::string&, WallClock::time_point written) { return age_of(written); };
+      const TensorFileHeader read = known ? TensorFileHeader() : read_header(storage, file.path, age);
       const TensorFileHeader& header = known ? *known : read;
       const auto is_it = [&](const CheckpointRow& row) { return row.path == file.path; };
       if (!beside) {  // the look has no row of a file that may still be written to
-        tell_problems(file, header, may_grow(header) && std::ranges::none_of(own.rows, is_it), alone, report);
+        tell_problems(file, header, may_grow(header, age_of(header.written)) && std::ranges::none_of(own.rows, is_it),
+                      alone, report);
       }
       const auto opened = storage.open(file.path);
       if (opened && !header.hole && (*opened)->ends_in_hole()) {

@@ -10,6 +10,7 @@
 #include "storage/storage.hpp"
 #include "types/problem_list.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -113,6 +114,13 @@ struct LogRow {
   std::uint64_t id = 0;       ///< `StepPart::id`.
 };
 
+/// What a look saw of a file that had come or changed.
+struct FileChange {
+  std::optional<storage::FileStamp> stamp;
+  std::chrono::steady_clock::time_point seen;
+  bool at_first_look = false;
+};
+
 /// Immutable once shared.
 class CheckpointListing final : public Listing {
  public:
@@ -135,6 +143,7 @@ class CheckpointListing final : public Listing {
   std::uint64_t next_id = 1;
   std::set<std::int64_t> whole;  ///< Steps of checkpoints all of whose files are, or were, there.
   bool waits = false;            ///< Some file may still be written.
+  std::map<std::string, FileChange, std::less<>> changes;  ///< The last change of each file.
   /// All files that matter, with their stamps; nullopt if some file has none.
   std::optional<std::map<std::string, storage::FileStamp>> seen;
 };

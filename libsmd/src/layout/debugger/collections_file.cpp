@@ -304,35 +304,6 @@ namespace {
 
 using ReadFile = Outcome<std::shared_ptr<const KnownCollections>>;
 
-ReadFile read_collections_file(const Outcome<std::unique_ptr<storage::Folder>>& folder, const std::string& leaf,
-                               LongFiles& long_files) {
-  if (!folder) {
-    return folder.problem();
-  }
-  Buffer buffer;
-  const WholeFile whole = read_whole(**folder, leaf, buffer, long_files);
-  if (!whole.text) {
-    return whole.text.problem();
-  }
-  return known_collections(*whole.text);
-}
-
-/// Passes the entries of the folder of collections to `take`. Sets `folder` if it was opened for this.
-template <class Take>
-Status list_collections(storage::Storage& storage, Outcome<std::unique_ptr<storage::Folder>>& folder,
-                        const Take& take) {
-  if (storage.remote()) {
-    return storage.list_parts(collections_folder, take);
-  }
-  auto listed = storage.open_listed(collections_folder);
-  if (!listed) {
-    return std::move(listed.problem());
-  }
-  take(listed->entries);
-  folder = std::move(listed->folder);
-  return ok();
-}
-
 /// Collections with the state of their files, which shows whether they must be read again.
 struct DebuggerCollections final : CollectionsInfo {
   std::vector<std::string> files;                         ///< Their names within the folder, by worker.
@@ -380,14 +351,22 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
       }
       if (!part.ends_with(collections_suffix) || part.size() == collections_suffix.size()) {
         strays.add(make_problem(ProblemKind::note, "ignored: the name is not that of a collections file",
-                                std::string(collections_folder) + "/" + entry.name));
+                                joined(collections_folder, entry.name)));
         continue;
       }
       part.remove_suffix(collections_suffix.size());
       files.emplace_back(worker_name(part), entry.name);
     }
   };
-  const Status listed = list_collections(storage, folder, take_entries);
+  Status listed = ok();
+  if (storage.remote()) {
+    listed = storage.list_parts(collections_folder, take_entries);
+  } else if (auto opened = storage.open_listed(collections_folder)) {
+    take_entries(opened->entries);
+    folder = std::move(opened->folder);
+  } else {
+    listed = std::move(opened.problem());
+  }
   info.problems = strays.all(std::string(collections_folder));
   if (!listed) {
     if (listed.problem().kind != ProblemKind::not_found) {
@@ -398,8 +377,7 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
   std::ranges::sort(files);
   for (const auto& [worker, leaf] : files) {
     info.files.push_back(leaf);
-    info.stamps.push_back(*folder ? (*folder)->stamp(leaf)
-                                  : storage.file_stamp(std::string(collections_folder) + "/" + leaf));
+    info.stamps.push_back(*folder ? (*folder)->stamp(leaf) : storage.file_stamp(joined(collections_folder, leaf)));
   }
   if (before && before->problems.empty() && info.problems.empty() &&
       same_files(static_cast<const DebuggerCollections&>(*before), info)) {
@@ -413,11 +391,18 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
   CollectionMap last;
   std::optional<CollectionsUnion> united;
   LongFiles long_files;
-  const auto read = [&](std::size_t i, unsigned) { return read_collections_file(folder, files[i].second, long_files); };
+  const auto read = [&](std::size_t i, unsigned) -> ReadFile {
+    if (!folder) {
+      return folder.problem();
+    }
+    Buffer buffer;
+    const WholeFile whole = read_whole(**folder, files[i].second, buffer, long_files);
+    return whole.text ? known_collections(*whole.text) : whole.text.problem();
+  };
   const unsigned jobs = storage.remote() ? storage.parallelism() : 1;
   parallel_ordered(jobs, files.size(), jobs, read, [&](std::size_t i, ReadFile&& one) {
     const auto& [worker, leaf] = files[i];
-    const std::string path = std::string(collections_folder) + "/" + leaf;
+    const std::string path = joined(collections_folder, leaf);
     const auto add = [&](Problem problem) { info.problems.push_back(in_file(std::move(problem), path)); };
     const bool counted = before && std::ranges::binary_search(before->workers, worker);
     if (!one && !counted && one.problem().kind == ProblemKind::damaged && may_grow(storage, path, half_written)) {

@@ -101,8 +101,12 @@ class Look {
     const auto failed = static_cast<std::ptrdiff_t>(wanted.size());
     std::ranges::copy_if(listing_.named->fresh, std::back_inserter(wanted),
                          [&](const StepPart& file) { return everything || filter.holds(file.step); });
-    std::inplace_merge(wanted.begin(), wanted.begin() + failed, wanted.end(),
-                       [&](const StepPart& a, const StepPart& b) { return listing_.before(a, b); });
+    const auto order = [&](const StepPart& a, const StepPart& b) { return listing_.before(a, b); };
+    std::inplace_merge(wanted.begin(), wanted.begin() + failed, wanted.end(), order);
+    std::ranges::copy_if(listing_.replaced, std::back_inserter(wanted),
+                         [&](const StepPart& file) { return listing_.named->was_read(file); });
+    sort_if_needed(wanted, order);
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     return wanted;
   }
 
@@ -125,6 +129,7 @@ class Look {
       }
       const bool may_grow = failure.file.step == listing_.newest_step[failure.file.worker] && !listing_.ended;
       if (failure.problem.kind == ProblemKind::damaged && may_grow) {
+        failure.problem.unfinished = true;
         const auto seen = listing_.half_written.find(failure.file);
         const bool same = seen != listing_.half_written.end() && seen->second.problem == failure.problem;
         const auto since = same ? seen->second.since : request_.now;

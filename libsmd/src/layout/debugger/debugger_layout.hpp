@@ -24,6 +24,7 @@ struct FolderState {
   std::chrono::steady_clock::time_point since;  ///< When the folder was first seen with that stamp.
   bool settled = false;  ///< It was listed so long after `since` that the same stamp means the same content.
   std::vector<std::string> folders;
+  std::vector<std::uint64_t> files;  ///< Hashes of its index files and their inodes.
   ProblemList notes{limits::problems_per_file};
 };
 
@@ -37,7 +38,8 @@ struct HalfWritten {
 class DebuggerListing final : public Listing {
  public:
   DebuggerListing() { named.emplace(); }
-  /// Continues from an earlier listing, which may be null: keeps ids and files, but not `fresh` and `notes`.
+  /// Continues from an earlier listing, which may be null: keeps ids and files, but not `fresh`, `replaced`
+  /// and `notes`.
   explicit DebuggerListing(const DebuggerListing* before);
 
   NameTable folders;
@@ -46,6 +48,7 @@ class DebuggerListing final : public Listing {
   std::vector<std::int64_t> newest_step;  ///< By worker id, the last step of which the worker has a file.
   std::vector<std::shared_ptr<const FolderState>> folder_states;  ///< By folder id; null if missing or unreadable.
   std::vector<LoadedSteps::Failure> failures;                     ///< In the order of the files.
+  std::vector<StepPart> replaced;  ///< Files that have other inodes than at the look before, and new ones.
   std::map<StepPart, HalfWritten> half_written;
 
   /// `leaf`: `no_id` if `append_index_leaf` appends the file's name.

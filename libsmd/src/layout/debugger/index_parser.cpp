@@ -7,6 +7,7 @@
 #include "text/trim.hpp"
 #include "wire/first_bytes.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -67,16 +68,9 @@ std::optional<PlainMeta> plain_meta(std::string_view text) noexcept {
   if (!skip(rest, R"(, "event_file_name": ")")) {
     return std::nullopt;
   }
-  std::size_t length = 0;
-  while (length < rest.size() && rest[length] != '"') {
-    const char c = rest[length];
-    if (c < ' ' || c > '~' || c == '\\') {
-      return std::nullopt;
-    }
-    ++length;
-  }
-  meta.event_file = rest.substr(0, length);
-  rest.remove_prefix(length);
+  const auto ends_plain_text = [](char c) { return c < ' ' || c > '~' || c == '\\' || c == '"'; };
+  meta.event_file = {rest.begin(), std::ranges::find_if(rest, ends_plain_text)};
+  rest.remove_prefix(meta.event_file.size());
   if (!skip(rest, R"("}, )")) {
     return std::nullopt;
   }
@@ -86,10 +80,6 @@ std::optional<PlainMeta> plain_meta(std::string_view text) noexcept {
 
 /// Approximate limit of the memory for recent payload texts.
 constexpr std::size_t recent_bytes = std::size_t{64} << 20;
-
-std::string quoted(const std::optional<std::string_view>& name) {
-  return name ? in_quotes(*name) : std::string("without a name");
-}
 
 /// Returns a signed 64-bit integer. Nullopt for other values.
 std::optional<std::int64_t> number_of(JsonValue& value) {
@@ -255,7 +245,7 @@ IndexParser::EntryList IndexParser::read_list(JsonValue& value, std::string_view
       result.refused.count(ProblemKind::damaged);
     } else if (!why.empty()) {
       result.refused.add(damaged("entry " + std::to_string(position) + " of '" + std::string(list) + "' (" +
-                                 quoted(name) + ") refused: " + why));
+                                 (name ? in_quotes(*name) : std::string("without a name")) + ") refused: " + why));
     }
     ++position;
   });

@@ -7,6 +7,7 @@
 #include "text/mapped.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <set>
 #include <span>
@@ -38,16 +39,18 @@ bool was_listed(const DebuggerListing& listing, const StepPart& file) {
   return place != files.end() && *place == file;
 }
 
-/// Takes a file in `index/` if it is new. If its name is not that of an index file, calls `take_stray` with its path,
-/// unless it is temporary, or what macOS keeps beside a file.
+/// Returns a file in `index/`, and takes it if it is new. If its name is not that of an index file, calls `take_stray`
+/// with its path, unless it is temporary, or what macOS keeps beside a file.
 template <class TakeStray>
-void take_file(DebuggerListing& listing, std::uint32_t folder, std::string_view leaf, TakeStray&& take_stray) {
+std::optional<StepPart> take_file(DebuggerListing& listing, std::uint32_t folder, std::string_view leaf,
+                                  TakeStray&& take_stray) {
   if (leaf.ends_with(".tmp") || is_apple_double(leaf)) {
-    return;
+    return std::nullopt;
   }
   const std::optional<IndexFileName> name = parse_index_file_name(leaf);
   if (!name || name->worker_part.size() > limits::name_bytes) {
-    return take_stray(std::string(listing.folders[folder]) + "/" + std::string(leaf));
+    take_stray(std::string(listing.folders[folder]) + "/" + std::string(leaf));
+    return std::nullopt;
   }
   const std::uint32_t worker = listing.worker_of(name->worker_part);
   const std::uint32_t own_leaf = is_index_leaf(leaf, *name) ? no_id : listing.leaves.add(leaf);
@@ -55,6 +58,7 @@ void take_file(DebuggerListing& listing, std::uint32_t folder, std::string_view 
   if (!was_listed(listing, file)) {
     listing.named->fresh.push_back(file);
   }
+  return file;
 }
 
 /// Returns whether the names of all later steps follow that of `step` in text order, as they do for 12 digits.
@@ -165,9 +169,20 @@ std::shared_ptr<const FolderState> take_folder(DebuggerListing& listing, std::ui
     return nullptr;
   }
   const std::string folder(listing.folders[id]);
+  const std::shared_ptr<const FolderState> before = listing.folder_states[id];
+  std::vector<std::uint64_t> known = before ? before->files : std::vector<std::uint64_t>();
+  std::ranges::sort(known);
+  const auto add_stray = [&](std::string path) { seen.state->notes.add(stray(std::move(path))); };
   for (const storage::DirEntry& entry : seen.listed->entries) {
     if (entry.kind != storage::EntryKind::folder) {
-      take_file(listing, id, entry.name, [&](std::string path) { seen.state->notes.add(stray(std::move(path))); });
+      if (const auto file = take_file(listing, id, entry.name, add_stray)) {
+        const std::array<std::uint64_t, 4> identity = {static_cast<std::uint64_t>(file->step), file->worker, file->id,
+                                                       entry.inode};
+        seen.state->files.push_back(Fnv::of(identity));
+        if (before && !std::ranges::binary_search(known, seen.state->files.back())) {
+          listing.replaced.push_back(*file);
+        }
+      }
     } else if (std::ranges::count(folder, '/') < static_cast<std::ptrdiff_t>(deepest_folder)) {
       seen.state->folders.push_back(folder + "/" + entry.name);
     } else {
@@ -244,6 +259,7 @@ Outcome<DebuggerListing> list_index(storage::Storage& storage, const DebuggerLis
 DebuggerListing::DebuggerListing(const DebuggerListing* before)
     : DebuggerListing(before == nullptr ? DebuggerListing() : *before) {
   named->fresh.clear();
+  replaced.clear();
   notes = ProblemList(limits::problems_per_trial);
 }
 

@@ -138,10 +138,9 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
   const std::size_t grain = std::clamp<std::size_t>(files.size() / (std::size_t{jobs} * 8), least, 256);
   LongFiles long_files;
   std::vector<std::unique_ptr<StepLoader>> loaders(jobs);
-  LoadedSteps::Row unread;
-  unread.count = 0;
-  std::vector<LoadedSteps::Row> rows(files.size(), unread);  // also what is not read well stays without a row
-  std::vector<StepLoader::Result> odd;                       // with a failure, or refused entries
+  // What is not read, or not well, stays without a row.
+  std::vector<LoadedSteps::Row> rows(files.size(), LoadedSteps::Row{.row = {}, .count = 0});
+  std::vector<StepLoader::Result> odd;  // with a failure, or refused entries
   std::mutex mutex;
   const auto load_piece = [&](std::size_t begin, std::size_t end, unsigned worker) {
     if (!loaders[worker]) {

@@ -119,16 +119,15 @@ void check_trial_names(storage::Storage& storage, const std::unordered_set<std::
   constexpr std::array<std::string_view, 5> parts = {"collections", index_folder, events_folder, "tensorboard",
                                                      end_marker};
   constexpr std::array<std::string_view, 3> files = {end_marker, lock_file, "claim.smd"};
-  const auto is_one_of = [](const auto& names, std::string_view name) { return contains(names, name); };
   const auto note = [&](const std::string& file, const char* text) { report({ProblemKind::note, file, {}, text}); };
   const std::function<void(const std::string&, int)> check = [&](const std::string& path, int depth) {
     const bool in_root = path.empty();
     const auto listed = storage.list_parts(path, [&](std::vector<storage::DirEntry> entries) {
       std::ranges::sort(entries, [](const auto& a, const auto& b) { return a.name < b.name; });
       for (const auto& entry : entries) {
-        const std::string name = in_root ? entry.name : path + "/" + entry.name;
+        const std::string name = joined(path, entry.name);
         if (entry.kind == storage::EntryKind::folder) {
-          if (in_root && !is_one_of(parts, entry.name)) {
+          if (in_root && !contains(parts, entry.name)) {
             note(name, "this folder is no part of a trial");
           } else if (depth < deepest && name != "tensorboard") {
             check(name, depth + 1);
@@ -137,7 +136,7 @@ void check_trial_names(storage::Storage& storage, const std::unordered_set<std::
           continue;
         } else if (entry.name.ends_with(".tmp")) {
           note(name, "temporary file: being written, or left over by a writer that died");
-        } else if (in_root && !is_one_of(files, entry.name)) {
+        } else if (in_root && !contains(files, entry.name)) {
           note(name, "this file is no part of a trial");
         } else if (name.starts_with("events/") && !event_files.contains(name)) {
           note(name, "no readable index file names this file");

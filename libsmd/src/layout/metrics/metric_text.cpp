@@ -4,6 +4,7 @@
 #include "text/limits.hpp"
 #include "text/number.hpp"
 #include "text/trim.hpp"
+#include "types/outcome.hpp"
 #include "wire/flat_json.hpp"
 
 #include <algorithm>
@@ -45,8 +46,6 @@ char CsvSplitter::separator_of(std::string_view header) noexcept {
   };
   return has(',') ? ',' : has(';') ? ';' : has('\t') ? '\t' : ',';
 }
-
-std::optional<std::size_t> CsvSplitter::split(std::string_view text) { return split_row(text, false); }
 
 std::optional<std::size_t> CsvSplitter::split_row(std::string_view text, bool last) {
   fields_.clear();
@@ -248,8 +247,7 @@ std::optional<Problem> metric_log_problem(std::string_view beginning, bool needs
     if (!is_header(row.fields())) {
       return refuse(begun, no_header);
     }
-    const bool named = std::any_of(row.fields().begin(), row.fields().end(),
-                                   [](std::string_view name) { return rank_of_step_name(name).has_value(); });
+    const bool named = std::ranges::any_of(row.fields(), [](auto name) { return rank_of_step_name(name).has_value(); });
     return needs_step && !named ? std::optional(refuse(begun, "no column is a step: " + no_step)) : std::nullopt;
   }
   std::string_view text = beginning.substr(beginning.find(*form == MetricForm::array ? '[' : '{'));

@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/metrics/look_at_metrics.hpp"
-#include "text/mapped.hpp"
+#include "layout/layout_kind.hpp"
+#include "layout/metrics/hyperparameter_files.hpp"
+#include "layout/metrics/metric_rows.hpp"
+#include "text/escape.hpp"
+#include "text/words.hpp"
 #include "wire/first_bytes.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+
+#include <array>
 #include <utility>
 
 namespace smd::detail::layout {
 
 namespace {
 
-class MetricsLayout final : public Layout {
+/// Names of logs in a folder. The first of them counts; the last three only if they are JSON lines.
+constexpr std::array<std::string_view, 8> metric_log_names = {"metrics.csv",   "results.csv",       "progress.csv",
+                                                              "metrics.jsonl", "trainer_log.jsonl", "logging.jsonl",
+                                                              "metrics.json",  "scalars.json"};
+constexpr std::size_t first_doubtful_log = 5;
+
+/// Immutable once shared.
+class MetricListing final : public SeriesListing {
  public:
-  explicit MetricsLayout(Opening place) : place_(std::move(place)) {}
+  [[nodiscard]] std::string path(const StepPart& /*file*/) const override { return cursor->path; }
 
-  Outcome<Found> look(storage::Storage& storage, const LookRequest& request, const Listing* before,
-                      std::shared_ptr<const CollectionsInfo> collections) const override {
-    return look_at_metrics(storage, request, place_, static_cast<const MetricListing*>(before), std::move(collections));
-  }
-
- private:
-  Opening place_;
+  std::shared_ptr<const MetricCursor> cursor;
 };
 
 std::string_view text_of(std::span<const std::byte> bytes) noexcept {
@@ -31,13 +37,216 @@ bool is_text(std::string_view name, std::span<const std::byte> first) noexcept {
   return wire::may_be_text(first.first(std::min(first.size(), wire::telling_bytes)), name);
 }
 
+/// Chooses the log of a folder. Returns a problem if it has none that is one.
+/// `known`: what the last look knew, or null. `grows`: what is not finished may become one.
+Outcome<std::string> choose_file(storage::Storage& storage, const Opening& place, const MetricCursor* known, bool grows,
+                                 ProblemList& notes) {
+  if (!place.file.empty()) {
+    return place.file;
+  }
+  const auto entries = storage.list({});
+  if (!entries) {
+    return entries.problem();
+  }
+  std::string chosen;
+  std::vector<std::string> left_out;
+  std::optional<Problem> refused;
+  for (std::size_t i = 0; i < metric_log_names.size(); ++i) {
+    const std::string name(metric_log_names[i]);
+    if (std::ranges::none_of(*entries, [&](const storage::DirEntry& entry) {
+          return entry.name == name && entry.kind != storage::EntryKind::folder;
+        })) {
+      continue;
+    }
+    if (i >= first_doubtful_log && (known == nullptr || known->all_rows == 0 || name != known->path)) {
+      const auto first = read_beginning(storage, name);
+      const std::string_view text = first ? text_of(*first) : std::string_view();
+      const auto why = form_of(text) == MetricForm::csv ? make_problem(ProblemKind::not_found, "is not JSON lines")
+                       : text.empty()                   ? std::nullopt
+                                                        : metric_log_problem(text, false);
+      if (why && !(grows && why->kind == ProblemKind::not_yet)) {
+        refused = refused.value_or(Problem{ProblemKind::not_found, name, {}, why->text});
+        continue;
+      }
+    }
+    (chosen.empty() ? chosen : left_out.emplace_back()) = name;
+  }
+  for (const std::string& name : left_out) {
+    notes.add(make_problem(ProblemKind::remark, "'" + name + "' is left out: '" + chosen + "' is read"));
+  }
+  if (chosen.empty()) {
+    return refused.value_or(make_problem(ProblemKind::not_found, "no metric log is here"));
+  }
+  return chosen;
+}
+
+void add_notes(const MetricCursor& cursor, ProblemList& notes) {
+  const auto remark = [&](std::string text) { notes.add({ProblemKind::remark, cursor.path, {}, std::move(text)}); };
+  if (cursor.all_rows != 0 && cursor.step_chosen && !cursor.step_column) {
+    remark(std::string("steps are the numbers of rows, from 0: ") +
+           (cursor.form == MetricForm::csv ? "no column is a step" : "the first row has no step"));
+  }
+  if (cursor.late_step) {
+    notes.add({ProblemKind::warning, cursor.path, cursor.late_step,
+               "this row has the first step: steps before it are the numbers of rows"});
+  }
+  for (const auto& [name, offset] : cursor.choices.fractions) {
+    if (!cursor.step_column || cursor.names[*cursor.step_column] != name) {
+      notes.add({counts_epochs(name) ? ProblemKind::remark : ProblemKind::warning, cursor.path, offset,
+                 fmt::format("'{}' is not the step: this row has no whole number there", printable(name))});
+    }
+  }
+  for (const std::string& name : cursor.equal_names) {
+    remark(fmt::format("several columns are named '{}': the last one is read", printable(name)));
+  }
+  const bool any =
+      std::ranges::any_of(cursor.columns, [](const MetricColumn& column) { return column.series != no_id; });
+  for (std::uint32_t id = 0; id < cursor.columns.size(); ++id) {
+    const MetricColumn& column = cursor.columns[id];
+    if (column.texts != 0) {
+      const std::string text = fmt::format("'{}' has {} that {} no number, and left out", printable(cursor.names[id]),
+                                           text::counted(column.texts, "value"), column.texts == 1 ? "is" : "are");
+      if (column.series != no_id || !any) {
+        remark(text);
+      } else {
+        notes.add(make_problem(ProblemKind::note, printable(cursor.path) + ": " + text));  // as it should be
+      }
+    }
+  }
+  if (cursor.skipped != 0) {
+    remark(fmt::format("{} left out, which {} no step", text::counted(cursor.skipped, "row", "is", "are"),
+                       cursor.skipped == 1 ? "has" : "have"));
+  }
+  if (cursor.contradicted != 0) {
+    const std::string rows = text::counted(cursor.contradicted, "row", "has", "have");
+    notes.add({ProblemKind::warning, cursor.path, {}, rows + " a step with a fraction: as if without a step"});
+  }
+}
+
+/// Returns whether the file is the one that was read, with more behind it or not.
+bool is_same(const storage::File& file, const MetricCursor& cursor, const std::optional<storage::FileStamp>& stamp) {
+  const bool same = (cursor.head.count != 0 || cursor.offset == 0) && (!stamp || !cursor.stamp || cursor.is(*stamp));
+  return same && !cursor.took_rest && file.size() >= cursor.offset && FileHead(file, cursor.head.count) == cursor.head;
+}
+
+/// Returns the choices with which to read the log again, once it was read with others; nullopt if those are right.
+std::optional<MetricChoices> better_choices(const MetricChoices& made, const MetricCursor& cursor) {
+  constexpr std::uint64_t rows_for_a_fraction = 20;
+  // With so few fractions a column is the step, unless it is that of epochs, and these rows are damaged.
+  if (cursor.contradicted != 0 && cursor.contradicted * rows_for_a_fraction <= cursor.all_rows && cursor.step_column &&
+      !counts_epochs(cursor.names[*cursor.step_column])) {
+    return MetricChoices{made.fractions, made.step_names, true};
+  }
+  // Of JSON, the step is chosen from the names in the first row with a number or a step, and those that half of all
+  // rows have; if that one has no step, from all.
+  std::set<std::string> step_names = cursor.choices.step_names;
+  for (std::uint32_t id = 0; cursor.form != MetricForm::csv && id < cursor.columns.size(); ++id) {
+    const std::uint64_t numbers = cursor.columns[id].numbers;
+    if (cursor.columns[id].rank && (2 * numbers >= cursor.all_rows || (!cursor.step_column && numbers != 0))) {
+      step_names.emplace(cursor.names[id]);
+    }
+  }
+  return cursor.choices.fractions == made.fractions && cursor.choices.step_names == step_names && !cursor.late_step
+             ? std::nullopt
+             : std::optional(MetricChoices{cursor.choices.fractions, std::move(step_names), made.keeps_step});
+}
+
+class MetricsLayout final : public Layout {
+ public:
+  explicit MetricsLayout(Opening place) : place_(std::move(place)) {}
+
+  Outcome<Found> look(storage::Storage& storage, const LookRequest& request, const Listing* last,
+                      std::shared_ptr<const CollectionsInfo> collections) const override {
+    ProblemList notes(limits::problems_per_trial);
+    const auto* const before = static_cast<const MetricListing*>(last);
+    const MetricCursor* const known = before == nullptr ? nullptr : before->cursor.get();
+    const auto path = choose_file(storage, place_, known, !request.as_it_stands, notes);
+    if (!path) {
+      return path.problem();
+    }
+    const auto ended_with = [&](const std::shared_ptr<MetricCursor>& cursor, Found found) {
+      const auto listing = next_listing(cursor, before, std::move(notes));
+      listing->add_notes(cursor->path, cursor->problems, cursor->rest);
+      add_notes(*cursor, listing->notes);
+      found.listing = listing;
+      return found;
+    };
+    Found nothing_new;
+    nothing_new.collections = collections;
+    const auto stamp = storage.file_stamp(*path);
+    if (known != nullptr && !request.everything && stamp && known->stamp == stamp && known->path == *path) {
+      return ended_with(std::make_shared<MetricCursor>(*known), std::move(nothing_new));
+    }
+    storage.forget(*path);
+    const auto opened = storage.open(*path);
+    if (!opened) {
+      return in_file(opened.problem(), *path);
+    }
+    bool goes_on = known != nullptr && !request.everything && known->path == *path && is_same(**opened, *known, stamp);
+    const bool afresh = known != nullptr && !goes_on;
+    ReturnedByName returned;
+    for (std::uint32_t id = 0; afresh && !request.everything && id < known->returned.size(); ++id) {
+      returned.emplace(known->table.names[id], known->returned[id]);
+    }
+    // Writers write a log anew in one go. One that rests for so long, with fewer rows than were returned, is of a job
+    // that was run again.
+    const bool unchanged = known != nullptr && known->anew_since && known->anew == stamp;
+    const auto since = unchanged ? *known->anew_since : request.now;
+    const bool rests = unchanged && request.now - since >= request.half_written;
+    LookRequest local = request;
+    local.jobs = storage.remote() ? 1 : request.jobs;
+    MetricChoices choices;
+    while (true) {  // reads again if other choices are better, or other numbers stand where returned ones stood
+      const auto cursor = goes_on ? std::make_shared<MetricCursor>(*known) : emptied(known);
+      if (!goes_on) {
+        cursor->path = *path;
+        cursor->choices = choices;
+        read_hyperparameters(storage, cursor->extras.hyperparameters);
+      }
+      cursor->stamp = stamp;
+      auto rows = read_metric_rows(**opened, *cursor, local, place_, returned, afresh ? nullptr : collections);
+      if (!rows) {
+        return rows.problem();
+      }
+      // A follower keeps its choices once it has a step.
+      const bool decides =
+          place_.step_name.empty() && (rows->began_with_fraction || (!goes_on && request.as_it_stands));
+      if (auto better = decides ? better_choices(choices, *cursor) : std::nullopt) {
+        choices = *std::move(better);
+        goes_on = false;
+      } else if (rows->again == Again::all) {
+        cursor->contradicted = decides ? 0 : cursor->contradicted;
+        rows->found.afresh = afresh;
+        return ended_with(cursor, std::move(rows->found));
+      } else if (rows->again == Again::some && !request.as_it_stands && (!rests || rows->found.loaded.rows.empty()) &&
+                 ((*opened)->size() < known->offset || std::ranges::all_of(returned, [&](const auto& one) {
+                    return cursor->names.find(one.first) != no_id;
+                  }))) {
+        // It is being written anew, and not all is there yet.
+        const auto waiting = std::make_shared<MetricCursor>(*known);
+        waiting->stamp.reset();
+        waiting->head = {};  // then all is read again, whatever it becomes
+        waiting->anew = stamp;
+        waiting->anew_since = since;
+        nothing_new.due = rests ? std::nullopt : std::optional(since + request.half_written);
+        return ended_with(waiting, std::move(nothing_new));
+      } else {
+        returned.clear();
+      }
+    }
+  }
+
+ private:
+  Opening place_;
+};
+
 }  // namespace
 
 std::unique_ptr<Layout> metrics_layout(const Opening& what) { return std::make_unique<MetricsLayout>(what); }
 
 std::optional<Held> holds_metric_log(FolderWalk& folder) {
-  const auto name = std::find_if(metric_log_names.begin(), metric_log_names.end(),
-                                 [&](std::string_view one) { return folder.has(one) && !folder.has_folder(one); });
+  const auto name = std::ranges::find_if(
+      metric_log_names, [&](std::string_view one) { return folder.has(one) && !folder.has_folder(one); });
   return name == metric_log_names.end() ? std::nullopt : std::optional(Held{.example = std::string(*name)});
 }
 
@@ -62,8 +271,7 @@ Problem why_no_metric_log(const Opening& what, std::span<const std::byte> first)
   constexpr std::array<std::string_view, 4> endings = {".csv", ".tsv", ".json", ".jsonl"};
   Problem problem = metric_log_problem(text_of(first), what.step_name.empty()).value_or(Problem());
   // Nobody waits for other files: their names say that they are something else.
-  const bool named =
-      std::any_of(endings.begin(), endings.end(), [&](auto ending) { return what.file.ends_with(ending); });
+  const bool named = std::ranges::any_of(endings, [&](auto ending) { return what.file.ends_with(ending); });
   if (!named || !(first.empty() || is_text(what.file, first))) {
     problem.kind = ProblemKind::not_found;
   }

@@ -51,12 +51,8 @@ bool has_usual_name(std::string_view leaf) noexcept {
   return after_step(leaf) || (leaf.starts_with(beginning) && (all_digits(last) || last == "v2"));
 }
 
-/// Returns whether a name is that of a copy that is being made, as rsync's `.NAME.XXXXXX`, or of what a copy replaced.
-bool is_of_copy(std::string_view leaf) noexcept {
-  constexpr std::array<std::string_view, 4> endings = {".tmp", ".part", ".partial", "~"};
-  return leaf.starts_with('.') ||
-         std::ranges::any_of(endings, [leaf](std::string_view ending) { return leaf.ends_with(ending); });
-}
+/// Also rsync's `.NAME.XXXXXX`.
+bool is_of_copy(std::string_view leaf) noexcept { return leaf.starts_with('.') || is_name_of_copy(leaf); }
 
 /// Takes a file if its name is that of an event file. Adds a note if it is that of a copy or a backup of one.
 void take_event_file(const std::string& path, EventFiles& files) {
@@ -111,9 +107,17 @@ Status list_folders(storage::Storage& storage, EventFiles& files) {
       continue;
     }
     for (const storage::DirEntry& entry : walk.entries()) {
-      if (entry.kind == storage::EntryKind::file && entry.name.find(event_word) != std::string::npos) {
-        take_event_file(walk.path_of(entry.name), files);
+      if (entry.kind == storage::EntryKind::folder || entry.name.find(event_word) == std::string::npos) {
+        continue;
       }
+      const std::string path = walk.path_of(entry.name);
+      if ((entry.link || entry.kind == storage::EntryKind::other) && is_event_file(path)) {
+        if (const auto opened = storage.open(path); !opened) {  // a link to nothing, a FIFO
+          files.notes.add(opened.problem());
+          continue;
+        }
+      }
+      take_event_file(path, files);
     }
     walk.enter_all();
   }
@@ -274,7 +278,7 @@ std::optional<Held> holds_log_directory(FolderWalk& folder) {
   const auto holds_events = [&](const std::string& below) {
     const Entries& entries = folder.below(below);
     return std::any_of(entries.begin(), entries.end(), [&](const storage::DirEntry& entry) {
-      return entry.kind == storage::EntryKind::file && is_event_file(entry.name) &&
+      return entry.kind != storage::EntryKind::folder && is_event_file(entry.name) &&
              !is_foreign(known_event_file(folder.storage(),
                                           folder.path_of(below.empty() ? entry.name : below + "/" + entry.name)));
     });

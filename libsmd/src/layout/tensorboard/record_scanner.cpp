@@ -35,7 +35,8 @@ constexpr const char* wrong_checksum =
 }  // namespace
 
 /// Reads a file of records from front to back in a thread of its own, a few blocks ahead of the thread that uses them,
-/// and verifies their checksums up to the first record that is damaged or much longer than others.
+/// and verifies their checksums up to the first record that is damaged or much longer than others. Benchmark:
+/// measurements.py, `smd-ls, 1 tag x 1,000,000 steps`.
 class ReadAhead {
  public:
   struct Block {

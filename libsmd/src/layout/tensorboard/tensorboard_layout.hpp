@@ -27,6 +27,7 @@ struct LogFile : GrowingFile {  // up to the first record that was not read
   bool compressed = false;  ///< `offset` counts the bytes that it holds. It is read whole.
   bool uncertain = false;   ///< What was passed over may become a record: it must be read again when it grows.
   bool has_events = false;
+  bool lost_records = false;  ///< Among those that were read, some are damaged: metadata of tags may be lost.
   double first_time = std::numeric_limits<double>::infinity();  ///< Of its events.
   double last_time = -std::numeric_limits<double>::infinity();
   std::uint32_t place = 0;                          ///< In the order of its run.

@@ -85,7 +85,7 @@ class WandbTaker {
     }
     file_ = id;
     rows_.begin_file(cursor_.table, {}, file.path, id, 0);
-    RunFileReader reader(**opened, file.offset, file.skipping);
+    RunFileReader reader(**opened, file.offset, file.skipping, request_);
     constexpr unsigned between = 1024;
     for (unsigned count = 0; count % between != 0 || !request_.stopped(); ++count) {
       const RunFileReader::Found found = reader.next();

@@ -51,7 +51,7 @@ bool is_run_folder(std::string_view name) noexcept {
 RunFiles find_run_files(const Entries& entries, const std::function<Entries(const std::string& folder)>& list) {
   RunFiles found;
   for (const storage::DirEntry& entry : entries) {
-    if (entry.kind == storage::EntryKind::file && is_run_file(entry.name)) {
+    if (entry.kind != storage::EntryKind::folder && is_run_file(entry.name)) {
       (found.paths.empty() ? found.paths : found.left_out).push_back(entry.name);
     }
   }
@@ -65,7 +65,7 @@ RunFiles find_run_files(const Entries& entries, const std::function<Entries(cons
     }
     const Entries files = list(entry.name);
     const auto file = std::find_if(files.begin(), files.end(), [](const storage::DirEntry& one) {
-      return one.kind == storage::EntryKind::file && is_run_file(one.name);
+      return one.kind != storage::EntryKind::folder && is_run_file(one.name);
     });
     if (file != files.end()) {
       runs.emplace_back(entry.name, file->name);
@@ -98,9 +98,10 @@ void RunFileReader::skip_block(std::size_t left) {
 RunFileReader::Found RunFileReader::next() {
   using wire::wandb_block_bytes;
   using wire::wandb_header_bytes;
-  while (true) {
-    if (reader_.offset() < resume_ && !open_) {
-      return Found::end;  // within a block that is skipped
+  for (bool goes_on = false;; goes_on = true) {
+    const bool in_skipped_block = reader_.offset() < resume_ && !open_;
+    if (in_skipped_block || (goes_on && request_.stopped())) {  // zeros or one record may fill the file
+      return Found::end;
     }
     const std::size_t left = wandb_block_bytes - reader_.offset() % wandb_block_bytes;
     (void)reader_.have(left);

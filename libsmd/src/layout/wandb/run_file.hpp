@@ -3,6 +3,7 @@
 
 #include "layout/folder_walk.hpp"
 #include "layout/forward_reader.hpp"
+#include "layout/layout.hpp"
 #include "storage/storage.hpp"
 #include "types/outcome.hpp"
 #include "wire/wandb_record.hpp"
@@ -41,13 +42,14 @@ class RunFileReader {
   enum class Found : std::uint8_t {
     record,
     problem,  ///< See `problem`; what follows may be a record.
-    end,      ///< The file ends here, or inside a record that is not yet whole, or reading failed: see `failure`.
+    end,      ///< The file ends here, or inside a record that is not yet whole, or it was stopped within zeros or a
+              ///< long record, or reading failed: see `failure`.
   };
 
   /// Reads from `offset`, where a chunk begins. `skipping`: as `skipping` returned when the file was read so far.
-  /// `file` must outlive this.
-  RunFileReader(const storage::File& file, std::uint64_t offset, bool skipping)
-      : reader_(file, offset), resume_(offset), skipping_(skipping) {}
+  /// `file` and `request`, which may stop it, must outlive this.
+  RunFileReader(const storage::File& file, std::uint64_t offset, bool skipping, const LookRequest& request)
+      : reader_(file, offset), request_(request), resume_(offset), skipping_(skipping) {}
 
   [[nodiscard]] Found next();
   /// Of the last record. Valid until `next`.
@@ -67,6 +69,7 @@ class RunFileReader {
   void skip_block(std::size_t left);
 
   ForwardReader reader_;
+  const LookRequest& request_;
   std::uint64_t resume_;
   bool skipping_;                       ///< The rest of a record that is damaged.
   bool open_ = false;                   ///< A record has begun.

@@ -46,8 +46,7 @@ std::optional<Held> holds_runs_of_wandb(FolderWalk& folder) {
     const RunFiles beside =
         find_run_files(folder.beside({}), [&](const std::string& name) { return folder.beside(name); });
     const std::string copy = "/" + file;
-    if (std::any_of(beside.paths.begin(), beside.paths.end(),
-                    [&](const std::string& other) { return other.ends_with(copy); })) {
+    if (std::ranges::any_of(beside.paths, [&](const std::string& other) { return other.ends_with(copy); })) {
       return std::nullopt;
     }
   }

@@ -4,6 +4,7 @@
 #include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -47,7 +48,7 @@ class SavedRun {
   Texts look() {
     const auto storage = storage::open_local_with_links(dir_.path());
     REQUIRE(storage);
-    auto found = layout_->look(**storage, LookRequest(), listing_.get(), collections_);
+    auto found = layout_->look(**storage, request, listing_.get(), collections_);
     REQUIRE(found);
     if (found->listing != nullptr) {
       listing_ = found->listing;
@@ -80,6 +81,8 @@ class SavedRun {
     return std::ranges::any_of(listing_->notes.kept(), [&](const auto& note) { return note.kind == kind; });
   }
 
+  LookRequest request;  ///< Of all looks.
+
  private:
   TempDir dir_;
   std::unique_ptr<Layout> layout_ = checkpoints_layout({});
@@ -110,6 +113,27 @@ TEST_CASE("what is left of a checkpoint that is removed file by file keeps its n
   run.remove("step_10");
   CHECK(run.look().empty());
   CHECK(run.held() == Texts{"20 a", "30 a"});
+}
+
+TEST_CASE("a log that its Trainer writes anew in place gives only what is new") {
+  const auto state = [](int steps) {
+    std::string entries;
+    for (int step = 1; step <= steps; ++step) {
+      entries += (step == 1 ? "" : ",") + fmt::format(R"({{"step":{},"loss":1.5}})", step);
+    }
+    return fmt::format(R"({{"global_step":{},"log_history":[{}]}})", steps, entries);
+  };
+  SavedRun run;
+  run.write("trainer_state.json", state(2), young_age);
+  CHECK(run.look() == Texts{"1 train/loss", "2 train/loss"});
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{10}, std::size_t{50}, state(3).size() - 1}) {
+    run.write("trainer_state.json", state(3).substr(0, bytes), young_age);
+    CHECK(run.look().empty());
+    CHECK(run.held() == Texts{"1 train/loss", "2 train/loss"});
+  }
+  run.write("trainer_state.json", state(3), young_age);
+  CHECK(run.look() == Texts{"3 train/loss"});
+  CHECK(run.held() == Texts{"1 train/loss", "2 train/loss", "3 train/loss"});
 }
 
 TEST_CASE("shards that are removed one by one are no damage, with and without an index") {
@@ -192,4 +216,48 @@ TEST_CASE("a shard that is not there is damage once the others are old, and when
   run.write("step_10/model-00001-of-00002.safetensors", tensor_file("a"), old_age);
   CHECK(run.look() == Texts{"10 a"});
   CHECK_FALSE(run.has(ProblemKind::damaged));
+}
+
+TEST_CASE("a follower counts the minute from when it saw a file change, whatever the clock of the file's host says") {
+  const std::string whole = tensor_file("b");
+  for (const std::chrono::hours age : {std::chrono::hours(1), std::chrono::hours(0), std::chrono::hours(-720)}) {
+    SavedRun run;
+    run.write("step_5/model.safetensors", tensor_file("a"), old_age);
+    CHECK(run.look() == Texts{"5 a"});
+    run.write("step_10/model-00002-of-00002.safetensors", whole, age);
+    CHECK(run.look().empty());
+    CHECK(run.has(ProblemKind::not_yet));
+    run.request.now += std::chrono::seconds(50);
+    run.write("step_10/model-00001-of-00002.safetensors", whole.substr(0, 9), age);
+    CHECK(run.look().empty());
+    run.request.now += std::chrono::seconds(59);
+    CHECK(run.look().empty());
+    CHECK_FALSE(run.has(ProblemKind::damaged));
+    run.request.now += std::chrono::seconds(1);
+    CHECK(run.look() == Texts{"10 b"});
+    CHECK(run.has(ProblemKind::damaged));
+  }
+}
+
+TEST_CASE("a follower that finds a file counts from then, unless it was written more than an hour ago") {
+  for (const std::chrono::seconds age : {std::chrono::seconds(90), std::chrono::seconds(-7200)}) {
+    SavedRun run;
+    run.write("step_10/model-00002-of-00002.safetensors", tensor_file("b"), age);
+    CHECK(run.look().empty());
+    run.request.now += std::chrono::seconds(60);
+    CHECK(run.look() == Texts{"10 b"});
+    CHECK(run.has(ProblemKind::damaged));
+  }
+}
+
+TEST_CASE("a file of the future is not young, unless the clocks differ little") {
+  for (const auto& [ahead, kind] : {std::pair(std::chrono::seconds(30), ProblemKind::not_yet),
+                                    std::pair(std::chrono::seconds(3600), ProblemKind::damaged)}) {
+    SavedRun run;
+    run.request.as_it_stands = true;
+    run.write("step_5/model.safetensors", tensor_file("a"), old_age);
+    run.write("step_10/model.safetensors", tensor_file("a").substr(0, 20), -ahead);
+    run.look();
+    CHECK(run.has(kind));
+  }
 }

@@ -4,6 +4,8 @@
 #include "layout/tensorboard/event_files.hpp"
 #include "support/temp_dir.hpp"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 
 using namespace smd::detail;
@@ -154,6 +156,31 @@ TEST_CASE("links are followed, each folder is taken once and by its own name") {
   fs::create_symlink("../file/tfevents.4", dir / "log/tfevents.linked");
   fs::create_symlink("nowhere", dir / "log/dangling");
   CHECK(event_files_in(dir, "log") == Paths{"tfevents.linked", "b/tfevents.2", "b/sub/tfevents.3", "z/tfevents.1"});
+}
+
+TEST_CASE("what is named as an event file and is none is a problem, unless it is a folder") {
+  const TempDir dir;
+  dir.write("tfevents.0", "");
+  REQUIRE(::mkfifo((dir / "tfevents.1").c_str(), 0600) == 0);
+  std::filesystem::create_symlink("nowhere", dir / "tfevents.2");
+  std::filesystem::create_symlink("/dev/zero", dir / "tfevents.3");
+  std::filesystem::create_symlink("nowhere", dir / "tfevents.4.tmp");
+  dir.write("tfevents.5/tfevents.6", "");
+  const auto storage = storage::open_local_with_links(dir.path());
+  REQUIRE(storage);
+  CheckedFiles checked;
+  const auto files = find_event_files(**storage, checked);
+  REQUIRE(files);
+  CHECK(files->paths == Paths{"tfevents.0", "tfevents.5/tfevents.6"});
+  using smd::ProblemKind;
+  std::vector<std::pair<ProblemKind, std::string>> problems;
+  for (const smd::Problem& note : files->notes.kept()) {
+    problems.emplace_back(note.kind, note.file);
+  }
+  CHECK(problems == decltype(problems){{ProblemKind::damaged, "tfevents.1"},
+                                       {ProblemKind::not_found, "tfevents.2"},
+                                       {ProblemKind::damaged, "tfevents.3"},
+                                       {ProblemKind::remark, ""}});
 }
 
 using smd::detail::layout::ends_in_side;

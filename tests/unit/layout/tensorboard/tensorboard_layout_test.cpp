@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -37,6 +38,15 @@ std::string framed(const std::string& event) {
 std::string scalar(const std::string& tag, std::int64_t step, double wall_time, float value) {
   std::string event;
   wire::append_scalar_summary(event, {.tag = tag, .wall_time = wall_time, .step = step}, value);
+  return framed(event);
+}
+
+/// An event with a tensor of float64, without metadata.
+std::string tensor(const std::string& tag, std::int64_t step, const std::vector<std::int64_t>& shape,
+                   const std::vector<double>& elements) {
+  std::string event;
+  wire::append_event(event, {.tag = tag, .wall_time = 1, .step = step, .mode_step = {}, .mode = {}},
+                     {smd::Dtype::float64, shape, std::as_bytes(std::span(elements))});
   return framed(event);
 }
 
@@ -359,6 +369,33 @@ TEST_CASE("damage is reported with file and offset, and costs no more than it mu
                                                            {"train/" + file_name(0, 1), first.size() + second.size()},
                                                            {"val/" + file_name(0, 1), first.size()}});
   CHECK(logs.values() == Values{{w0, "train/a", 1, 1.0F}, {w0, "train/a", 3, 3.0F}, {w0, "val/a", 1, 1.0F}});
+}
+
+TEST_CASE("a tag whose metadata may be in a damaged record is read as what its first value looks like") {
+  Logs logs;
+  const std::vector<double> buckets = {-1, 0, 5, 0, 1, 2};
+  std::string lost = scalar("lost", 1, 1, 1);
+  lost[20] ^= 1;
+  logs.append(file_name(0, 1), tensor("early", 1, {2, 3}, buckets) + lost);
+  CHECK(logs.look(false).listing->notes.kept().size() == 1);
+  const std::string numbers = tensor("early", 2, {2, 3}, buckets) + tensor("loss", 2, {}, {0.5});
+  const std::string histogram = tensor("buckets", 2, {2, 3}, buckets);
+  const std::string parts = tensor("parts", 2, {2, 3}, {-1, 0, 0.5, 0, 1, 2});
+  logs.append(file_name(0, 1), numbers + histogram + parts + tensor("zeros", 2, {1, 3}, {0, 0, 0}) +
+                                   tensor("buckets", 3, {1, 3}, {2, 2, 7}));
+  logs.append("sound/" + file_name(0, 1), histogram);
+  const Found found = logs.look(false);
+  CHECK(found.collections->collections->at("histograms").tensor_names == Names{"buckets"});
+  CHECK(found.collections->collections->at("losses").tensor_names == Names{"loss"});
+  std::vector<std::uint64_t> warned;
+  for (const Problem& problem : found.listing->notes.kept()) {
+    if (problem.kind == ProblemKind::warning) {
+      CHECK(problem.text.find("may have been in a damaged record") != std::string::npos);
+      warned.push_back(*problem.offset);
+    }
+  }
+  const std::uint64_t begin = tensor("early", 1, {2, 3}, buckets).size() + lost.size() + numbers.size();
+  CHECK(warned == std::vector<std::uint64_t>{begin, begin + histogram.size(), begin + histogram.size() + parts.size()});
 }
 
 TEST_CASE("compressed files are read as what they hold, and whole again when they change") {

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/metrics/look_at_metrics.hpp"
+#include "layout/metrics/metric_rows.hpp"
 
 #include "base/buffer.hpp"
 #include "base/parallel.hpp"
-#include "layout/name_collections.hpp"
 #include "text/ascii.hpp"
 #include "text/escape.hpp"
-#include "text/json.hpp"
 #include "text/mapped.hpp"
 #include "text/number.hpp"
 #include "text/time.hpp"
 #include "text/trim.hpp"
-#include "text/words.hpp"
 #include "wire/flat_json.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <span>
 #include <utility>
 
@@ -31,9 +26,6 @@ namespace {
 using wire::FlatJson;
 using Role = MetricColumn::Role;
 
-/// If a column but that of epochs has no more fractions than one in so many rows, it is the step, and these rows are
-/// damaged.
-constexpr std::uint64_t rows_for_a_fraction = 20;
 /// A quote that goes on for more lines will not be closed.
 constexpr std::ptrdiff_t most_quoted_lines = 64;
 /// Behind more objects that are not closed nothing is looked for: each takes a look at the rest of the file.
@@ -52,9 +44,6 @@ Role role_of(std::string_view name, bool json) noexcept {
   return nothing ? Role::nothing : name == "epoch" ? Role::epoch : Role::tensor;
 }
 
-/// Epochs may well be fractions.
-bool counts_epochs(std::string_view name) noexcept { return name == "epoch" || name == "Epoch"; }
-
 /// One value of a row. Neither a number nor a text: not logged. Both: a step whose number is rounded.
 struct Cell {
   std::uint32_t column = 0;
@@ -71,19 +60,41 @@ std::optional<std::int64_t> step_in(const Cell& cell) noexcept {
 /// Takes the rows of a log.
 class MetricTaker {
  public:
-  /// `returned`: the numbers that earlier looks returned, by name; may be null.
-  MetricTaker(MetricCursor& cursor, const LookRequest& request, const Opening& place,
-              const std::map<std::string, ReturnedNumbers, std::less<>>* returned, LoadedSteps& loaded)
-      : cursor_(cursor), request_(request), place_(place), returned_(returned), rows_(cursor, loaded) {}
+  MetricTaker(const storage::File& file, MetricCursor& cursor, const LookRequest& request, const Opening& place,
+              const ReturnedByName& returned)
+      : file_(file),
+        cursor_(cursor),
+        request_(request),
+        place_(place),
+        returned_(returned),
+        rows_(cursor, taken_.found.loaded) {}
 
-  /// Reads what is new. Returns why the file is refused.
-  std::optional<Problem> read(const storage::File& file, unsigned jobs) {
-    if (!request_.as_it_stands && !cursor_.take_head(file)) {
-      return std::nullopt;
+  /// Takes what is new.
+  Outcome<MetricRows> take(std::shared_ptr<const CollectionsInfo> collections) {
+    if (request_.as_it_stands || cursor_.take_head(file_)) {
+      if (auto refused = read()) {
+        return *std::move(refused);
+      }
     }
-    ForwardReader reader(file, cursor_.offset);
-    file_ = &file;
-    jobs_ = jobs;
+    std::size_t complete = 0;
+    bool more = false;
+    for (std::uint32_t id = 0; id < cursor_.returned.size(); ++id) {
+      const auto before = returned_.find(cursor_.table.names[id]);
+      const std::uint64_t count = before == returned_.end() ? 0 : before->second.count;
+      complete += count != 0 && cursor_.returned[id].count >= count ? 1 : 0;
+      more = more || cursor_.returned[id].count > count;
+    }
+    if (taken_.again == Again::all && complete != returned_.size()) {
+      taken_.again = more ? Again::others : Again::some;  // these rows have gone on without the rest
+    }
+    rows_.finish(taken_.found, std::move(collections));
+    return std::move(taken_);
+  }
+
+ private:
+  /// Returns why the file is refused.
+  std::optional<Problem> read() {
+    ForwardReader reader(file_, cursor_.offset);
     cursor_.rest.reset();
     rows_.begin_file(cursor_.table, {}, cursor_.path, 0, 0);
     (void)reader.more();
@@ -92,9 +103,12 @@ class MetricTaker {
       cursor_.form = form_of(head);
       reader.skip(cursor_.form && head.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
     }
-    std::optional<Problem> refused;
-    if (cursor_.form) {
-      refused = *cursor_.form == MetricForm::csv ? read_csv(reader) : read_json(reader);
+    auto refused = !cursor_.form                      ? std::nullopt
+                   : *cursor_.form == MetricForm::csv ? read_csv(reader)
+                                                      : read_json(reader);
+    if (!refused && request_.as_it_stands && !place_.step_name.empty() && cursor_.form != MetricForm::csv &&
+        cursor_.all_rows != 0 && cursor_.skipped == cursor_.all_rows && cursor_.contradicted == 0) {
+      refused = refuse(fmt::format("no row has a step '{}'", printable(place_.step_name)));
     }
     if (reader.problem()) {
       cursor_.stamp.reset();
@@ -102,38 +116,11 @@ class MetricTaker {
     }
     cursor_.offset = reader.offset();
     if (!request_.as_it_stands && cursor_.head.count < FileHead::most_bytes) {
-      (void)cursor_.take_head(file);
+      (void)cursor_.take_head(file_);
     }
     return refused;
   }
-  void finish(Found& found, std::shared_ptr<const CollectionsInfo> collections) {
-    rows_.finish(found, std::move(collections));
-  }
-  /// Returns the names from which that of the step should be chosen: of JSON, those of the first row with a number or a
-  /// step, and those that half of all rows have.
-  [[nodiscard]] std::set<std::string> step_names() const {
-    std::set<std::string> names = cursor_.step_names;
-    for (std::uint32_t id = 0; cursor_.form != MetricForm::csv && id < cursor_.columns.size(); ++id) {
-      if (cursor_.columns[id].rank && 2 * cursor_.columns[id].numbers >= cursor_.all_rows) {
-        names.emplace(cursor_.names[id]);
-      }
-    }
-    return names;
-  }
-  /// Returns whether what seemed to be the step had a fraction before any step came.
-  [[nodiscard]] bool began_with_fraction() const noexcept { return began_with_fraction_; }
-  /// Returns whether all that was read is what earlier looks returned first.
-  [[nodiscard]] bool same() const noexcept { return same_; }
-  /// Returns whether the numbers that earlier looks returned are still there.
-  [[nodiscard]] bool returned_all() const {
-    return returned_ == nullptr || (same_ && std::all_of(returned_->begin(), returned_->end(), [&](const auto& one) {
-                                      const std::uint32_t id = cursor_.table.names.find(one.first);
-                                      return one.second.count == 0 ||
-                                             (id != no_id && cursor_.returned[id].count >= one.second.count);
-                                    }));
-  }
 
- private:
   void damage(std::uint64_t offset, std::string text) {
     cursor_.problems.add(damaged(std::move(text), offset));
     ++cursor_.rows;
@@ -198,27 +185,34 @@ class MetricTaker {
       const bool last = !length;
       if (last) {
         if (reader.text().size() > limits::row_bytes) {
-          damage(reader.offset(), "a row is longer than the limit (row_bytes)");
-          skip_line(reader);
+          if (!leave_out_line(reader, "a row is longer than the limit (row_bytes)")) {
+            return std::nullopt;
+          }
           continue;
         }
         splitter.split_last(reader.text());
         length = reader.text().size();
         const auto lines = std::ranges::count(reader.text(), '\n');
         if (splitter.in_quotes() && lines > (request_.as_it_stands ? 0 : most_quoted_lines)) {
-          damage(reader.offset(), "a quote is not closed");
-          skip_line(reader);
+          if (!leave_out_line(reader, "a quote is not closed")) {
+            return std::nullopt;
+          }
           continue;
         }
-        const bool taken = request_.as_it_stands && !splitter.in_quotes() &&
-                           reader.text().find('\0') == std::string_view::npos &&
-                           splitter.fields().size() == cursor_.header.size();
-        if (*length != 0 && !splitter.blank()) {
+        const std::vector<std::string_view>& fields = splitter.fields();
+        const bool whole =
+            request_.as_it_stands && !splitter.in_quotes() && reader.text().find('\0') == std::string_view::npos;
+        const bool taken = whole && fields.size() == cursor_.header.size();
+        // Whatever follows the last field, this is no row, nor a header.
+        const bool wrong =
+            whole && fields.size() > cursor_.header.size() && !is_header({fields.begin(), fields.end() - 1});
+        if (*length != 0 && !splitter.blank() && !wrong) {
           tell_rest(reader.text(), reader.offset(), taken);
         }
-        if (!taken) {
+        if (!taken && !wrong) {
           return std::nullopt;
         }
+        cursor_.took_rest = true;
       }
       const std::string_view row = reader.text().substr(0, *length);
       if (auto refused = take_csv(splitter, row, reader.offset())) {
@@ -232,16 +226,17 @@ class MetricTaker {
     return std::nullopt;
   }
 
-  static void skip_line(ForwardReader& reader) {
-    std::size_t end = reader.text().find('\n');
-    while (end == std::string_view::npos) {
-      reader.skip(reader.text().size());
-      if (!reader.more()) {
-        return;
+  /// Returns false if it was stopped within the line.
+  [[nodiscard]] bool leave_out_line(ForwardReader& reader, std::string why) {
+    damage(reader.offset(), std::move(why));
+    do {
+      if (const std::size_t end = reader.text().find('\n'); end != std::string_view::npos) {
+        reader.skip(end + 1);
+        break;
       }
-      end = reader.text().find('\n');
-    }
-    reader.skip(end + 1);
+      reader.skip(reader.text().size());
+    } while (!request_.stopped() && reader.more());
+    return !request_.stopped();
   }
 
   std::optional<Problem> take_csv(const CsvSplitter& split, std::string_view row, std::uint64_t offset) {
@@ -360,7 +355,7 @@ class MetricTaker {
       if (!place_.step_name.empty()) {
         cursor_.step_column = cursor_.names[id] == place_.step_name ? id : cursor_.step_column;
       } else if (const auto& rank = cursor_.columns[id].rank;
-                 rank && !cursor_.fractions.contains(std::string(cursor_.names[id])) &&
+                 rank && !cursor_.choices.fractions.contains(std::string(cursor_.names[id])) &&
                  (!cursor_.step_column || *rank < *cursor_.columns[*cursor_.step_column].rank)) {
         cursor_.step_column = id;
       }
@@ -395,8 +390,9 @@ class MetricTaker {
         continue;
       }
       if (!length && text.size() > limits::row_bytes) {
-        damage(reader.offset(), "a line is longer than the limit (row_bytes)");
-        skip_line(reader);
+        if (!leave_out_line(reader, "a line is longer than the limit (row_bytes)")) {
+          return std::nullopt;
+        }
         continue;
       }
       if (!length && !lines && request_.as_it_stands) {
@@ -411,9 +407,15 @@ class MetricTaker {
       }
       if (!length) {
         if (text.find_first_not_of(" \t\r\n]") != text.npos) {
-          const bool taken = request_.as_it_stands && lines && take_object(text, reader.offset(), true);
-          tell_rest(text, reader.offset(), taken);
-          reader.skip(taken ? text.size() : 0);
+          // Behind the end of an object nothing can make the line right.
+          const bool last = request_.as_it_stands && lines;
+          const bool closed = last && text.find('\0') == text.npos && object_length(text);
+          const bool taken = last && take_object(text, reader.offset(), !closed);
+          if (taken || !closed) {
+            tell_rest(text, reader.offset(), taken);
+          }
+          cursor_.took_rest = taken || closed;
+          reader.skip(cursor_.took_rest ? text.size() : 0);
         } else if (!lines && request_.as_it_stands) {
           cursor_.rest = Problem{ProblemKind::remark, {}, reader.offset(), "the array is not closed"};
         }
@@ -441,7 +443,7 @@ class MetricTaker {
     do {
       const std::string_view text = reader.text();
       reader.skip(std::min(text.find_first_not_of(" \t\r\n[,"), text.size()));
-    } while (reader.text().empty() && reader.more());
+    } while (reader.text().empty() && !request_.stopped() && reader.more());
     const std::string_view text = reader.text();
     const std::size_t object = text.find('{');
     // Without an object behind it, it may go on: it must not count once now and once later.
@@ -521,21 +523,34 @@ class MetricTaker {
       const MetricColumn& column = cursor_.columns[cell.column];
       return column.rank || (cell.is_number && column.role == Role::tensor);
     };
-    if (!cursor_.step_chosen && (!place_.step_name.empty() || std::ranges::any_of(cells_, tells))) {
+    // So may rows without any step, as of hyperparameters. What came out of them keeps its steps.
+    const bool late = cursor_.step_chosen && !cursor_.step_column;
+    const auto is_step = [&](const Cell& cell) {
+      const std::string_view name = cursor_.names[cell.column];
+      return cursor_.columns[cell.column].rank && (!late || (!counts_epochs(name) && step_in(cell) &&
+                                                             !cursor_.choices.fractions.contains(std::string(name))));
+    };
+    if (late ? std::ranges::any_of(cells_, is_step)
+             : !cursor_.step_chosen && (!place_.step_name.empty() || std::ranges::any_of(cells_, tells))) {
       for (const Cell& cell : cells_) {
-        if (cursor_.columns[cell.column].rank) {
-          cursor_.step_names.emplace(cursor_.names[cell.column]);
+        if (is_step(cell)) {
+          cursor_.choices.step_names.emplace(cursor_.names[cell.column]);
         }
       }
       std::vector<std::uint32_t> columns;
       for (const std::string& name :
-           place_.step_name.empty() ? cursor_.step_names : std::set<std::string>{place_.step_name}) {
+           place_.step_name.empty() ? cursor_.choices.step_names : std::set<std::string>{place_.step_name}) {
         previous_ = no_id;
         columns.push_back(column_of(name));
       }
       choose_step(columns);
-      cursor_.skipped = cursor_.step_column ? cursor_.all_rows : 0;
-      cursor_.last_step.reset();
+      form_.forget();
+      if (late) {
+        cursor_.late_step = offset;
+      } else {
+        cursor_.skipped = cursor_.step_column ? cursor_.all_rows : 0;
+        cursor_.last_step.reset();
+      }
     }
     learn(text);
     take_row(cells_, offset);
@@ -588,15 +603,15 @@ class MetricTaker {
   };
 
   /// Takes the rows in the form that follow, and reads their numbers in several threads, if many may follow. Returns
-  /// whether it has taken any.
+  /// whether it has taken any. Benchmark: metric_logs.py, `smd-ls, a thread per CPU, a million rows of CSV`.
   bool take_in_threads(ForwardReader& reader) {
     constexpr unsigned most_threads = 16;
     const std::uint64_t start = reader.offset();
-    const std::uint64_t blocks = (file_->size() - start) / block_bytes;
-    if (jobs_ < 2 || file_->size() == storage::File::unknown_size || blocks < 2 * std::uint64_t{jobs_}) {
+    const std::uint64_t blocks = (file_.size() - start) / block_bytes;
+    if (request_.jobs < 2 || file_.size() == storage::File::unknown_size || blocks < 2 * std::uint64_t{request_.jobs}) {
       return false;
     }
-    const unsigned jobs = std::min(jobs_, most_threads);
+    const unsigned jobs = std::min(request_.jobs, most_threads);
     std::vector<Buffer> buffers(jobs);
     const auto read = [&](std::size_t block, unsigned worker) {
       return read_block(start + block * block_bytes, block == 0, buffers[worker]);
@@ -621,7 +636,7 @@ class MetricTaker {
     const std::size_t before = first ? 0 : 1;  // a row begins here if a line ends before
     const std::size_t most = before + block_bytes + longest_row;
     std::byte* const bytes = buffer.reserve(most);
-    const Outcome<std::size_t> got = bytes == nullptr ? std::size_t{0} : file_->read_at(at - before, {bytes, most});
+    const Outcome<std::size_t> got = bytes == nullptr ? std::size_t{0} : file_.read_at(at - before, {bytes, most});
     std::string_view text(reinterpret_cast<const char*>(bytes), got ? *got : 0);
     const std::size_t line_end = first ? 0 : std::min(text.find('\n'), text.size());
     const std::size_t begin = std::min(line_end + before, text.size());
@@ -674,7 +689,7 @@ class MetricTaker {
       }
     }
     const bool known = std::ranges::find(plan_.numbers, no_id, &SeriesRows::Number::series) == plan_.numbers.end();
-    plan_.ready = known && returned_ == nullptr && plan_.step.has_value() == cursor_.step_column.has_value();
+    plan_.ready = known && returned_.empty() && plan_.step.has_value() == cursor_.step_column.has_value();
   }
 
   /// Returns whether rows in the form go on with the tensors of the row before. Then `take_plain_row` does as
@@ -703,8 +718,8 @@ class MetricTaker {
       rows_.end_rows(plan_.numbers);
     }
     cursor_.all_rows += count;
-    for (const std::size_t cell : plan_.cells) {
-      cursor_.columns[alike_[cell].column].numbers += count;
+    for (const Cell& cell : alike_) {
+      cursor_.columns[cell.column].numbers += count;
     }
     count_lists(alike_lists_, count);
   }
@@ -752,10 +767,10 @@ class MetricTaker {
       const Role role = cursor_.columns[cell.column].role;
       if (cell.column == cursor_.step_column) {
         step = step_in(cell);
-        if (!step && cell.is_number && std::isfinite(cell.number) && !cursor_.keeps_step) {
-          cursor_.fractions.emplace(cursor_.names[cell.column], offset);
+        if (!step && cell.is_number && std::isfinite(cell.number) && !cursor_.choices.keeps_step) {
+          cursor_.choices.fractions.emplace(cursor_.names[cell.column], offset);
           ++cursor_.contradicted;
-          began_with_fraction_ = began_with_fraction_ || !cursor_.last_step;
+          taken_.began_with_fraction = taken_.began_with_fraction || !cursor_.last_step;
         } else if (!step && (!cell.text.empty() || (cell.is_number && !std::isnan(cell.number)))) {
           ++cursor_.all_rows;
           return damage(offset, fmt::format("the row is left out: its {} is no whole number",
@@ -787,11 +802,11 @@ class MetricTaker {
     cursor_.last_epoch = epoch ? epoch : cursor_.last_epoch;
     for (const Cell& cell : cells) {
       MetricColumn& column = cursor_.columns[cell.column];
+      column.numbers += cell.is_number ? 1 : 0;
       if (cell.column == cursor_.step_column || column.role == Role::nothing || column.role == Role::wall_time) {
         continue;
       }
       if (cell.is_number) {
-        ++column.numbers;
         take_number(cell.column, *step, cell.number, time);
       } else if (!cell.text.empty()) {
         ++column.texts;
@@ -813,27 +828,22 @@ class MetricTaker {
     }
     ReturnedNumbers& returned = cursor_.returned[column.series];
     const auto bits = std::bit_cast<std::uint64_t>(number);
-    if (returned_ != nullptr) {
-      const auto before = returned_->find(name);
-      rows_.writer().set_seen(before != returned_->end() && returned.count < before->second.count);
-    }
-    if (!rows_.take_number(series, kind_of(column), step, Dtype::float64, bits, time)) {
-      return;
-    }
-    returned.add(step, bits);
-    if (returned_ != nullptr) {
-      const auto before = returned_->find(name);
-      same_ = same_ && (before == returned_->end() || returned.begin(before->second));
+    const auto found = returned_.find(name);
+    const ReturnedNumbers* const before = found == returned_.end() ? nullptr : &found->second;
+    rows_.writer().set_seen(before != nullptr && returned.count < before->count);
+    if (rows_.take_number(series, kind_of(column), step, Dtype::float64, bits, time)) {
+      returned.add(step, bits);
+      taken_.again = before == nullptr || returned.begin(*before) ? taken_.again : Again::others;
     }
   }
 
+  const storage::File& file_;
   MetricCursor& cursor_;
   const LookRequest& request_;
   const Opening& place_;
-  const std::map<std::string, ReturnedNumbers, std::less<>>* returned_;
+  const ReturnedByName& returned_;
+  MetricRows taken_;
   SeriesRows rows_;
-  const storage::File* file_ = nullptr;
-  unsigned jobs_ = 1;
   FlatJson values_;
   std::vector<Cell> cells_;
   std::vector<std::uint32_t> lists_;        ///< The columns of lists in the row of `cells_`,
@@ -853,266 +863,15 @@ class MetricTaker {
   unsigned learned_in_vain_ = 0;         ///< How often the form was learned since the last row in one.
   std::uint32_t previous_ = no_id;       ///< The column of the previous name.
   std::vector<std::uint32_t> place_of_;  ///< By column: its place in the header, or in `cells_`.
-  bool same_ = true;
-  bool began_with_fraction_ = false;
-  unsigned unclosed_ = 0;  ///< Objects of an array that are not closed.
+  unsigned unclosed_ = 0;                ///< Objects of an array that are not closed.
 };
-
-/// Returns the text of a YAML scalar, without quotes and comment. Returns nullopt if it is empty, or does not end on
-/// this line.
-std::optional<std::string> yaml_scalar(std::string_view scalar) {
-  scalar = text::trimmed(scalar);
-  if (scalar.empty() || std::string_view("#|>").find(scalar.front()) != std::string_view::npos) {
-    return std::nullopt;
-  }
-  const char quote = scalar.front();
-  if (quote != '"' && quote != '\'') {
-    return std::string(text::trimmed(scalar.substr(0, std::min(scalar.find(" #"), scalar.find("\t#")))));
-  }
-  std::string inside;  // of double quotes: as in JSON
-  for (std::size_t at = 1; at < scalar.size(); ++at) {
-    const std::string_view pair = scalar.substr(at, 2);
-    if (quote == '"' && pair.size() == 2 && pair.front() == '\\') {
-      inside += pair.back() == 'x' ? "\\u00" : pair;  // \xE9, as PyYAML writes what is not ASCII
-      ++at;
-    } else if (quote == '\'' && pair == "''") {
-      inside += quote;
-      ++at;
-    } else if (pair.front() == quote) {
-      const std::string_view behind = text::trimmed(scalar.substr(at + 1));
-      if (!behind.empty() && !behind.starts_with('#')) {
-        return std::nullopt;
-      }
-      if (quote == '\'') {
-        return inside;
-      }
-      text::JsonDocument<nlohmann::json> document;
-      return text::parse_json('"' + inside + '"', document) ? std::nullopt
-                                                            : std::optional(document->get<std::string>());
-    } else {
-      inside += pair.front();
-    }
-  }
-  return std::nullopt;
-}
-
-/// Returns the lines `key: value` of the files beside a log in which trainers write their parameters.
-void read_hyperparameters(storage::Storage& storage, Hyperparameters& all) {
-  constexpr std::array<std::string_view, 2> names = {"hparams.yaml", "args.yaml"};
-  constexpr std::size_t most = std::size_t{1} << 20;
-  for (const std::string_view name : names) {
-    const auto opened = storage.open(name);
-    std::string text(opened ? std::min<std::uint64_t>((*opened)->size(), most) : 0, '\0');
-    const auto got = opened ? (*opened)->read_at(0, std::as_writable_bytes(std::span(text))) : std::size_t{0};
-    text.resize(got ? *got : 0);
-    all.records += text.empty() ? 0 : 1;
-    for (std::string_view rest = text; !rest.empty();) {
-      const std::size_t end = std::min(rest.find('\n'), rest.size());
-      const std::string_view line = rest.substr(0, end);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-      const std::size_t next = rest.find_first_not_of(" \t");
-      const bool goes_on =
-          next != 0 && next != rest.npos && std::string_view("#\r\n").find(rest[next]) == std::string_view::npos;
-      const std::size_t colon = line.find(": ");
-      const bool flat =
-          !goes_on && colon != line.npos && std::string_view(" \t#-").find(line.front()) == std::string_view::npos;
-      const auto key = flat ? yaml_scalar(line.substr(0, colon)) : std::nullopt;
-      const auto value = flat ? yaml_scalar(line.substr(colon + 2)) : std::nullopt;
-      if (key && value) {
-        all.values.insert_or_assign(*key, text::json_string(*value));
-      }
-    }
-  }
-}
-
-/// Chooses the log of a folder. Returns a problem if it has none that is one.
-/// `known`: what the last look knew, or null. `grows`: what is not finished may become one.
-Status choose_file(storage::Storage& storage, const Opening& place, const MetricCursor* known, bool grows,
-                   MetricCursor& cursor, ProblemList& notes) {
-  if (!place.file.empty()) {
-    cursor.path = place.file;
-    return ok();
-  }
-  const auto entries = storage.list({});
-  if (!entries) {
-    return entries.problem();
-  }
-  std::vector<std::string> left_out;
-  std::optional<Problem> refused;
-  for (std::size_t i = 0; i < metric_log_names.size(); ++i) {
-    const std::string name(metric_log_names[i]);
-    const bool there = std::any_of(entries->begin(), entries->end(), [&](const storage::DirEntry& entry) {
-      return entry.name == name && entry.kind == storage::EntryKind::file;
-    });
-    if (!there) {
-      continue;
-    }
-    if (i >= first_doubtful_log && (known == nullptr || known->all_rows == 0 || name != known->path)) {
-      const auto first = read_beginning(storage, name);
-      const std::string_view text =
-          first ? std::string_view(reinterpret_cast<const char*>(first->data()), first->size()) : std::string_view();
-      const auto why = form_of(text) == MetricForm::csv ? make_problem(ProblemKind::not_found, "is not JSON lines")
-                       : text.empty()                   ? std::nullopt
-                                                        : metric_log_problem(text, false);
-      if (why && !(grows && why->kind == ProblemKind::not_yet)) {
-        refused = refused.value_or(Problem{ProblemKind::not_found, name, {}, why->text});
-        continue;
-      }
-    }
-    (cursor.path.empty() ? cursor.path : left_out.emplace_back()) = name;
-  }
-  for (const std::string& name : left_out) {
-    notes.add(make_problem(ProblemKind::remark, "'" + name + "' is left out: '" + cursor.path + "' is read"));
-  }
-  return !cursor.path.empty() ? ok()
-                              : Status(refused.value_or(make_problem(ProblemKind::not_found, "no metric log is here")));
-}
-
-void add_notes(const MetricCursor& cursor, ProblemList& notes) {
-  const auto remark = [&](std::string text) { notes.add({ProblemKind::remark, cursor.path, {}, std::move(text)}); };
-  if (cursor.all_rows != 0 && cursor.step_chosen && !cursor.step_column) {
-    remark("steps are the numbers of rows, from 0: no column is a step");
-  }
-  for (const auto& [name, offset] : cursor.fractions) {
-    if (!cursor.step_column || cursor.names[*cursor.step_column] != name) {
-      notes.add({counts_epochs(name) ? ProblemKind::remark : ProblemKind::warning, cursor.path, offset,
-                 fmt::format("'{}' is not the step: this row has no whole number there", printable(name))});
-    }
-  }
-  for (const std::string& name : cursor.equal_names) {
-    remark(fmt::format("several columns are named '{}': the last one is read", printable(name)));
-  }
-  const bool any = std::ranges::any_of(cursor.columns, [](const MetricColumn& column) { return column.numbers != 0; });
-  for (std::uint32_t id = 0; id < cursor.columns.size(); ++id) {
-    const MetricColumn& column = cursor.columns[id];
-    if (column.texts != 0) {
-      const std::string text = fmt::format("'{}' has {} that {} no number, and left out", printable(cursor.names[id]),
-                                           text::counted(column.texts, "value"), column.texts == 1 ? "is" : "are");
-      if (column.numbers != 0 || !any) {
-        remark(text);
-      } else {
-        notes.add(make_problem(ProblemKind::note, printable(cursor.path) + ": " + text));  // as it should be
-      }
-    }
-  }
-  if (cursor.skipped != 0) {
-    remark(fmt::format("{} left out, which {} no step", text::counted(cursor.skipped, "row", "is", "are"),
-                       cursor.skipped == 1 ? "has" : "have"));
-  }
-  if (cursor.contradicted != 0) {
-    notes.add(make_problem(ProblemKind::warning,
-                           fmt::format("{} a step with a fraction: as if without a step",
-                                       text::counted(cursor.contradicted, "row", "has", "have")),
-                           cursor.path));
-  }
-}
-
-std::shared_ptr<MetricListing> listing_of(const std::shared_ptr<MetricCursor>& cursor, const MetricListing* before,
-                                          ProblemList notes) {
-  auto listing = next_listing(cursor, before, std::move(notes));
-  listing->add_notes(cursor->path, cursor->problems, cursor->rest);
-  add_notes(*cursor, listing->notes);
-  return listing;
-}
-
-/// Returns whether the file is the one that was read, with more behind it or not.
-bool goes_on(const storage::File& file, const MetricCursor& cursor, const std::optional<storage::FileStamp>& stamp) {
-  const bool same = (cursor.head.count != 0 || cursor.offset == 0) && (!stamp || !cursor.stamp || cursor.is(*stamp));
-  return same && !cursor.took_rest && file.size() >= cursor.offset && FileHead(file, cursor.head.count) == cursor.head;
-}
 
 }  // namespace
 
-Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& request, const Opening& place,
-                               const MetricListing* before, std::shared_ptr<const CollectionsInfo> collections) {
-  ProblemList notes(limits::problems_per_trial);
-  MetricCursor chosen;
-  const MetricCursor* const known = before == nullptr ? nullptr : before->cursor.get();
-  const Status status = choose_file(storage, place, known, !request.as_it_stands, chosen, notes);
-  if (!status) {
-    return status.problem();
-  }
-  const auto stamp = storage.file_stamp(chosen.path);
-  Found found;
-  if (known != nullptr && !request.everything && stamp && known->stamp == stamp && known->path == chosen.path) {
-    found.collections = std::move(collections);
-    found.listing = listing_of(std::make_shared<MetricCursor>(*known), before, std::move(notes));
-    return found;
-  }
-  storage.forget(chosen.path);
-  const auto opened = storage.open(chosen.path);
-  if (!opened) {
-    Problem problem = opened.problem();
-    problem.file = chosen.path;
-    return problem;
-  }
-  bool continues =
-      known != nullptr && !request.everything && known->path == chosen.path && goes_on(**opened, *known, stamp);
-  found.afresh = known != nullptr && !continues;
-  std::map<std::string, ReturnedNumbers, std::less<>> returned;
-  if (found.afresh && !request.everything) {
-    for (std::uint32_t id = 0; id < known->returned.size(); ++id) {
-      returned.emplace(known->table.names[id], known->returned[id]);
-    }
-  }
-  std::map<std::string, std::uint64_t> fractions;
-  std::set<std::string> step_names;
-  bool keeps_step = false;
-  bool all_new = returned.empty();
-  while (true) {
-    auto cursor = continues ? std::make_shared<MetricCursor>(*known) : emptied(known);
-    if (!continues) {
-      cursor->path = chosen.path;
-      cursor->fractions = fractions;
-      cursor->step_names = step_names;
-      cursor->keeps_step = keeps_step;
-      read_hyperparameters(storage, cursor->extras.hyperparameters);
-    }
-    cursor->stamp = stamp;
-    found.loaded = LoadedSteps();
-    MetricTaker taker(*cursor, request, place, all_new ? nullptr : &returned, found.loaded);
-    if (auto refused = taker.read(**opened, storage.remote() ? 1 : request.jobs)) {
-      return *std::move(refused);
-    }
-    // Choices about the whole file: they were made at its first row, and are right unless this one shows more. A
-    // follower keeps them once it has a step.
-    const bool decides =
-        place.step_name.empty() && (taker.began_with_fraction() || (!continues && request.as_it_stands));
-    if (decides && cursor->contradicted != 0 && cursor->contradicted * rows_for_a_fraction <= cursor->all_rows &&
-        cursor->step_column && !counts_epochs(cursor->names[*cursor->step_column])) {
-      keeps_step = true;
-      continues = false;
-      continue;
-    }
-    if (decides && (cursor->fractions != fractions || cursor->step_names != taker.step_names())) {
-      fractions = cursor->fractions;
-      step_names = taker.step_names();
-      continues = false;
-      continue;
-    }
-    if (!taker.returned_all()) {
-      if (!all_new && taker.same() && !request.as_it_stands &&
-          ((*opened)->size() < known->offset ||
-           std::ranges::all_of(returned, [&](const auto& one) { return cursor->names.find(one.first) != no_id; }))) {
-        // It is being written anew, and not all is there yet.
-        auto waiting = std::make_shared<MetricCursor>(*known);
-        waiting->stamp.reset();
-        waiting->head = {};  // then all is read again, whatever it becomes
-        found = Found();
-        found.collections = std::move(collections);
-        found.listing = listing_of(waiting, before, std::move(notes));
-        return found;
-      }
-      all_new = true;
-      continue;
-    }
-    if (decides) {
-      cursor->contradicted = 0;
-    }
-    taker.finish(found, std::move(collections));
-    found.listing = listing_of(cursor, before, std::move(notes));
-    return found;
-  }
+Outcome<MetricRows> read_metric_rows(const storage::File& file, MetricCursor& cursor, const LookRequest& request,
+                                     const Opening& place, const ReturnedByName& returned,
+                                     std::shared_ptr<const CollectionsInfo> collections) {
+  return MetricTaker(file, cursor, request, place, returned).take(std::move(collections));
 }
 
 }  // namespace smd::detail::layout

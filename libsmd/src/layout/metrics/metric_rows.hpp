@@ -6,32 +6,25 @@
 #include "layout/metrics/metric_text.hpp"
 #include "layout/series_rows.hpp"
 
-#include <array>
 #include <bit>
-#include <cstddef>
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace smd::detail::layout {
-
-/// Names of logs in a folder. The first of them counts; the last three only if they are JSON lines.
-inline constexpr std::array<std::string_view, 8> metric_log_names = {
-    "metrics.csv",       "results.csv",   "progress.csv", "metrics.jsonl",
-    "trainer_log.jsonl", "logging.jsonl", "metrics.json", "scalars.json"};
-inline constexpr std::size_t first_doubtful_log = 5;
 
 /// A column of a CSV, or a name in JSON lines.
 struct MetricColumn {
   enum class Role : std::uint8_t { tensor, epoch, wall_time, nothing };
   Role role = Role::tensor;
   std::optional<std::size_t> rank = {};  ///< `rank_of_step_name`
-  std::uint64_t numbers = 0;
+  std::uint64_t numbers = 0;             ///< Also of a column that is no tensor.
   std::uint64_t texts = 0;
   std::uint32_t next = no_id;    ///< The one that followed last time.
   std::uint32_t series = no_id;  ///< Its id in the table of series, once it had a number.
@@ -58,6 +51,15 @@ struct ReturnedNumbers {
   }
 };
 
+using ReturnedByName = std::map<std::string, ReturnedNumbers, std::less<>>;
+
+/// Choices about the whole file. They are made at its first row, and are right unless the file shows more.
+struct MetricChoices {
+  std::map<std::string, std::uint64_t> fractions;  ///< Columns that are no steps, and where the first fraction is.
+  std::set<std::string> step_names;                ///< Of JSON lines: those from which that of the step was chosen.
+  bool keeps_step = false;                         ///< A row whose step has a fraction is damaged: few have one.
+};
+
 struct MetricCursor : SeriesCursor, GrowingFile {  // up to the first row that was not read
   std::optional<MetricForm> form;
   bool took_rest = false;  ///< A last line without its end was taken.
@@ -69,12 +71,11 @@ struct MetricCursor : SeriesCursor, GrowingFile {  // up to the first row that w
   char separator = ',';
   bool step_chosen = false;  ///< Not before a header, or a row with a number or a step.
   std::optional<std::uint32_t> step_column;
-  std::map<std::string, std::uint64_t> fractions;  ///< Columns that are no steps, and where the first fraction is.
-  bool keeps_step = false;                         ///< A row whose step has a fraction is damaged: few have one.
-  std::set<std::string> step_names;                ///< Of JSON lines: those from which that of the step was chosen.
-  std::set<std::string> equal_names;               ///< Of a CSV's header.
-  bool new_run = false;                            ///< The next row begins one.
-  std::uint64_t rows = 0;                          ///< Of the run.
+  std::optional<std::uint64_t> late_step;  ///< The row of JSON lines with the first step, behind rows without one.
+  MetricChoices choices;
+  std::set<std::string> equal_names;  ///< Of a CSV's header.
+  bool new_run = false;               ///< The next row begins one.
+  std::uint64_t rows = 0;             ///< Of the run.
   std::uint64_t all_rows = 0;
   std::uint64_t skipped = 0;       ///< Rows without a step.
   std::uint64_t contradicted = 0;  ///< Rows whose step has a fraction.
@@ -82,19 +83,25 @@ struct MetricCursor : SeriesCursor, GrowingFile {  // up to the first row that w
   std::optional<double> last_epoch;
   ProblemList problems{limits::problems_per_file};
   std::optional<Problem> rest;  ///< What is said of the end of the file.
+  /// Of a log that is written anew, and has less than was returned: its stamp, and since when it is as it is.
+  std::optional<storage::FileStamp> anew;
+  std::optional<std::chrono::steady_clock::time_point> anew_since;
 };
 
-/// Immutable once shared.
-class MetricListing final : public SeriesListing {
- public:
-  [[nodiscard]] std::string path(const StepPart& /*file*/) const override { return cursor->path; }
+/// Whether a log that was written anew has the numbers that earlier looks returned.
+enum class Again : std::uint8_t { all, some, others };
 
-  std::shared_ptr<const MetricCursor> cursor;
+struct MetricRows {
+  Found found;                       ///< Without a listing.
+  bool began_with_fraction = false;  ///< What seemed to be the step had a fraction before any step came.
+  Again again = Again::all;
 };
 
-/// `Layout::look` for metric logs.
-[[nodiscard]] Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& request,
-                                             const Opening& place, const MetricListing* before,
-                                             std::shared_ptr<const CollectionsInfo> collections);
+/// Reads what is new of a log, and moves its cursor. Returns why the file is refused. `returned`: the numbers that
+/// earlier looks returned, if the log is read from the beginning again. `collections`: those of the look before.
+[[nodiscard]] Outcome<MetricRows> read_metric_rows(const storage::File& file, MetricCursor& cursor,
+                                                   const LookRequest& request, const Opening& place,
+                                                   const ReturnedByName& returned,
+                                                   std::shared_ptr<const CollectionsInfo> collections);
 
 }  // namespace smd::detail::layout
