@@ -55,46 +55,73 @@ std::string how_far(const Awaited& other) {
          (other.last ? " has come to step " + std::to_string(other.last->value) : std::string(" has no step yet"));
 }
 
+}  // namespace
+
+FollowedTrials::FollowedTrials(const FollowingOptions& following, const ReadingOptions& reading, Diagnostics& messages)
+    : following_(following),
+      reading_(reading),
+      messages_(messages),
+      interruption_(following.reader),
+      wait_(following.wait_options(interruption_.token())),
+      stop_(following.request_stop(wait_)) {}
+
+void FollowedTrials::visit(const std::vector<std::string>& operands, const StepRange& range, bool listed,
+                           const std::function<void(std::size_t, Trial&)>& visit,
+                           const std::function<void(std::size_t)>& unread) {
+  side_by_side(operands.size(), interruption_, [&](std::size_t i) {
+    const std::string& path = operands[i];
+    const std::string_view hint = listed ? std::string_view() : hint_for(path, operands);
+    const auto open = [&](const TrialOptions& options) {
+      return open_awaited(path, options, following_, wait_, messages_, Level::warning, hint);
+    };
+    TrialOptions options = reading_.trial_options(range);
+    following_.end_requests(options, path, wait_);
+    bool visited = false;
+    const auto work = [&](Trial& trial) {
+      visited = true;
+      visit(i, trial);
+    };
+    with_trial(path, options, messages_, work, hint, open);
+    if (unread && !visited && !wait_.stop.stop_requested()) {
+      unread(i);
+    }
+  });
+}
+
 /// A visit in ticks: of a trial, and of those that it is compared with.
-class Ticks {
+class FollowedTrials::Ticks {
  public:
-  Ticks(Trial& trial, const std::string& name, const std::deque<Trial>& others, const FollowingOptions& following,
-        const WaitOptions& wait, std::mutex& mutex, Diagnostics& messages)
-      : name_(name),
-        following_(following),
-        wait_(wait),
-        mutex_(mutex),
-        messages_(messages),
-        base_{&trial, StepFollower(trial, {.wait = wait})} {
-    const std::lock_guard lock(mutex_);  // all visits share the other trials
+  Ticks(FollowedTrials& all, Trial& trial, const std::string& name, const std::deque<Trial>& others)
+      : all_(all), name_(name), base_{&trial, StepFollower(trial, {.wait = all.wait_})} {
+    const std::lock_guard lock(all_.mutex_);  // all visits share the other trials
     for (const Trial& other : others) {
       const auto files = file_totals(other);
       const std::chrono::seconds age(files ? age_of(*files) : 0);
-      others_.push_back({&other, StepFollower(other, {.wait = wait}), Clock::now() - age});
+      others_.push_back({&other, StepFollower(other, {.wait = all_.wait_}), Clock::now() - age});
     }
   }
 
   /// As `FollowedTrials::in_ticks`.
   void run(const std::function<bool(const FollowTick&)>& tick, const std::function<void()>& give_up) {
-    messages_.info(name_ + ": followed by " + base_.follower.method());
+    all_.messages_.info(name_ + ": followed by " + base_.follower.method());
     while (true) {
       // Taken first: once time is up, the follower accepts an end marker without another look, and must have the chance
       // to.
       const Clock::time_point now = Clock::now();
       look(base_);
       look_at_others(now);
-      report_problems(*base_.trial, base_.ended || time_up(now) || wait_.stop.stop_requested(), messages_);
+      report_problems(*base_.trial, base_.ended || time_up(now) || all_.wait_.stop.stop_requested(), all_.messages_);
       const FollowTick what = next(now);
       const Clock::time_point begun = Clock::now();
       if (tick(what)) {
-        return report_problems(*base_.trial, true, messages_);
+        return report_problems(*base_.trial, true, all_.messages_);
       }
       if (what.again) {
         begin_again_ = Clock::now() + 10 * (Clock::now() - begun);
       }
-      const bool stopped = wait_.stop.stop_requested();
+      const bool stopped = all_.wait_.stop.stop_requested();
       if (time_up(now) && !stopped) {
-        report_time_up(&awaited() == &base_ ? name_ : awaited().trial->name(), idle(now), messages_);
+        report_time_up(&awaited() == &base_ ? name_ : awaited().trial->name(), idle(now), all_.messages_);
       }
       if (time_up(now) || stopped) {
         report_not_compared();
@@ -109,8 +136,8 @@ class Ticks {
   void look(Awaited& one) {
     std::optional<FollowEvent> event;
     while ((event = one.follower.poll()) && event->outcome == WaitOutcome::reached) {
-      report_missing_files(*one.trial, *event, messages_);
-      messages_.say_missing();
+      report_missing_files(*one.trial, *event, all_.messages_);
+      all_.messages_.say_missing();
       const bool of_base = &one == &base_;
       late_ = late_ || event->step <= (of_base ? given_.last : given_.compared);
       news_ = news_ || of_base;
@@ -127,7 +154,7 @@ class Ticks {
   void look_at_others(Clock::time_point now) {
     ready_ = base_.last;
     behind_ = nullptr;
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(all_.mutex_);
     for (Awaited& other : others_) {
       look(other);
       const Extent before = std::exchange(other.extent, extent_of(*other.trial));
@@ -164,10 +191,10 @@ class Ticks {
   }
 
   [[nodiscard]] bool idle(Clock::time_point now) const {
-    return following_.idle && now - quiet_since_ >= *following_.idle;
+    return all_.following_.idle && now - quiet_since_ >= *all_.following_.idle;
   }
   [[nodiscard]] bool time_up(Clock::time_point now) const {
-    return idle(now) || (wait_.deadline && now >= *wait_.deadline);
+    return idle(now) || (all_.wait_.deadline && now >= *all_.wait_.deadline);
   }
   [[nodiscard]] Awaited& awaited() { return behind_ != nullptr && base_.ended ? *behind_ : base_; }
 
@@ -175,8 +202,9 @@ class Ticks {
     const std::vector<GlobalStep> steps = base_.trial->steps();
     const auto rest = first_after(steps, behind_ == nullptr ? base_.last : behind_->last);
     if (behind_ != nullptr && rest != steps.end()) {
-      messages_.warning(name_ + ": not compared: " + counted(static_cast<std::size_t>(steps.end() - rest), "step") +
-                        " from step " + std::to_string(rest->value) + " on; " + how_far(*behind_));
+      all_.messages_.warning(name_ +
+                             ": not compared: " + counted(static_cast<std::size_t>(steps.end() - rest), "step") +
+                             " from step " + std::to_string(rest->value) + " on; " + how_far(*behind_));
     }
   }
 
@@ -184,25 +212,22 @@ class Ticks {
     held_since_ = ready_ < base_.last ? std::optional(held_since_.value_or(now)) : std::nullopt;
     if (behind_ != nullptr && !hold_noted_ && (base_.ended || (held_since_ && now - *held_since_ >= quiet_hold))) {
       hold_noted_ = true;
-      messages_.note(name_ + ": waits for the other trial: " + how_far(*behind_));
+      all_.messages_.note(name_ + ": waits for the other trial: " + how_far(*behind_));
     }
   }
 
   void pause() {
-    WaitOptions wait = wait_;
-    wait.deadline = std::min(Clock::now() + longest_pause, wait_.deadline.value_or(Clock::time_point::max()));
-    if (following_.idle) {
-      wait.deadline = std::min(*wait.deadline, quiet_since_ + *following_.idle);
+    WaitOptions wait = all_.wait_;
+    wait.deadline = std::min(Clock::now() + longest_pause, all_.wait_.deadline.value_or(Clock::time_point::max()));
+    if (all_.following_.idle) {
+      wait.deadline = std::min(*wait.deadline, quiet_since_ + *all_.following_.idle);
     }
     const Awaited& one = awaited();
     one.trial->wait_until([&] { return extent_of(*one.trial) != one.extent; }, wait);
   }
 
+  FollowedTrials& all_;
   const std::string& name_;
-  const FollowingOptions& following_;
-  const WaitOptions& wait_;
-  std::mutex& mutex_;
-  Diagnostics& messages_;
   Awaited base_;
   std::deque<Awaited> others_;
   std::optional<GlobalStep> ready_;  // up to here the others have come, or hold nothing back
@@ -216,43 +241,10 @@ class Ticks {
   bool hold_noted_ = false;
 };
 
-}  // namespace
-
-FollowedTrials::FollowedTrials(const FollowingOptions& following, const ReadingOptions& reading, Diagnostics& messages)
-    : following_(following),
-      reading_(reading),
-      messages_(messages),
-      interruption_(following.reader),
-      wait_(following.wait_options(interruption_.token())),
-      stop_(following.request_stop(wait_)) {}
-
-void FollowedTrials::visit(const std::vector<std::string>& operands, const StepRange& range, bool listed,
-                           const std::function<void(std::size_t, Trial&)>& visit,
-                           const std::function<void(std::size_t)>& unread) {
-  side_by_side(operands.size(), interruption_, [&](std::size_t i) {
-    const std::string& path = operands[i];
-    const std::string_view hint = listed ? std::string_view() : hint_for(path, operands);
-    const auto open = [&](const TrialOptions& options) {
-      return open_awaited(path, options, following_, wait_, messages_, Level::warning, hint);
-    };
-    TrialOptions options = reading_.trial_options(range);
-    following_.end_requests(options, path, wait_);
-    bool visited = false;
-    const auto work = [&](Trial& trial) {
-      visited = true;
-      visit(i, trial);
-    };
-    with_trial(path, options, messages_, work, hint, open);
-    if (unread && !visited && !wait_.stop.stop_requested()) {
-      unread(i);
-    }
-  });
-}
-
 void FollowedTrials::in_ticks(Trial& trial, const std::string& name, const std::deque<Trial>& others,
                               const std::function<bool(const FollowTick&)>& tick,
                               const std::function<void()>& give_up) {
-  Ticks(trial, name, others, following_, wait_, mutex_, messages_).run(tick, give_up);
+  Ticks(*this, trial, name, others).run(tick, give_up);
 }
 
 std::uint64_t superseded_values(const Trial& trial) {
@@ -371,7 +363,6 @@ void side_by_side(std::size_t count, Interruption& interruption, const std::func
   };
   {
     std::vector<std::jthread> threads;
-    threads.reserve(count);
     try {
       for (std::size_t i = 0; i < count; ++i) {
         threads.emplace_back([&, i] {

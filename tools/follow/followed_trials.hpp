@@ -68,6 +68,8 @@ class FollowedTrials {
   [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
 
  private:
+  class Ticks;
+
   const FollowingOptions& following_;
   const ReadingOptions& reading_;
   Diagnostics& messages_;

@@ -443,7 +443,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
 
   /// Returns the next step that is complete in the current snapshot. Nullopt if there is none.
   std::optional<FollowEvent> take() {
-    if (std::optional<FollowEvent> event = take_arrived(); event || !snapshot->listing->named) {
+    if (std::optional<FollowEvent> event = take_arrived(); event || !arrived.empty() || !snapshot->listing->named) {
       return event;
     }
     if (const Step* const step = late_step()) {
@@ -490,16 +490,19 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
       arrived.resize(kept);
       std::ranges::reverse(arrived);  // the next one is last
     }
-    while (!arrived.empty()) {
-      const Arrived next = arrived.back();
-      arrived.pop_back();
-      if (const Step* const step = snapshot->find(next.step)) {  // otherwise it was superseded meanwhile
+    for (; !arrived.empty(); arrived.pop_back()) {
+      if (const Step* const step = snapshot->find(arrived.back().step)) {  // otherwise it was superseded meanwhile
+        FollowEvent event{.outcome = WaitOutcome::reached,
+                          .step = GlobalStep(step->number),
+                          .mode = step->mode,
+                          .mode_step = ModeStep(step->mode_step),
+                          .arrivals = arrived.back().rows};
+        if (snapshot->listing->named && must_wait(*step, event)) {
+          return std::nullopt;
+        }
+        arrived.pop_back();
         waiter.saw_step();
-        return FollowEvent{.outcome = WaitOutcome::reached,
-                           .step = GlobalStep(step->number),
-                           .mode = step->mode,
-                           .mode_step = ModeStep(step->mode_step),
-                           .arrivals = next.rows};
+        return event;
       }
     }
     return std::nullopt;
@@ -529,29 +532,9 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
                       .mode = step.mode,
                       .mode_step = ModeStep(step.mode_step),
                       .late = late};
-    const Time now = trial->clock().now();
-    if (options.records && !(held && held->step == step.number && now < held->look_again)) {
-      bool hopeless = over();
-      event.missing = missing_files(step, hopeless);
-      if (!event.missing.empty()) {
-        constexpr auto first_pause = std::chrono::milliseconds(10);
-        const std::chrono::nanoseconds interval = waiter.interval();
-        if (!held || held->step != step.number) {
-          held = Held{step.number, now, now, first_pause};
-        }
-        const auto tries = static_cast<double>(trial->wait_limits().missing_event_file_retries);
-        const std::chrono::duration<double> waited = now - held->since;
-        hopeless = hopeless || waited >= tries * std::chrono::duration<double>(interval);
-        if (!hopeless) {
-          held->look_again = now + std::min(held->pause, interval);
-          held->pause = std::min(held->pause * 2, interval);
-          return std::nullopt;
-        }
-      }
-    } else if (options.records) {
+    if (must_wait(step, event)) {
       return std::nullopt;
     }
-    held.reset();
     waiter.saw_step();
     if (given.empty() || given.back() < step.number) {
       given.push_back(step.number);
@@ -565,11 +548,38 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
     return event;
   }
 
-  /// Returns the event files of a step that are missing, or shorter than its index files state. Sets `hopeless` if
-  /// waiting for them is useless.
-  [[nodiscard]] std::vector<std::string> missing_files(const Step& step, bool& hopeless) const {
+  /// Sets the event files that a step lacks. Returns whether to wait for them.
+  [[nodiscard]] bool must_wait(const Step& step, FollowEvent& event) {
+    const Time now = trial->clock().now();
+    if (options.records && held && held->step == step.number && now < held->look_again) {
+      return true;
+    }
+    bool gone_on = false;
+    event.missing = options.records ? missing_files(step, gone_on) : std::vector<std::string>();
+    if (!event.missing.empty()) {
+      constexpr auto first_pause = std::chrono::milliseconds(10);
+      const std::chrono::nanoseconds interval = waiter.interval();
+      if (!held || held->step != step.number) {
+        held = Held{step.number, now, now, first_pause};
+      }
+      const auto tries = static_cast<double>(trial->wait_limits().missing_event_file_retries);
+      const std::chrono::duration<double> waited = now - held->since;
+      const bool again = event.arrivals.first > 0;  // then later steps say nothing of its files
+      if (!over() && (again || !gone_on) && waited < tries * std::chrono::duration<double>(interval)) {
+        held->look_again = now + std::min(held->pause, interval);
+        held->pause = std::min(held->pause * 2, interval);
+        return true;
+      }
+    }
+    held.reset();
+    return false;
+  }
+
+  /// Returns the event files of a step that are missing, or shorter than its index files state. Sets `gone_on` if
+  /// their writers went on without them.
+  [[nodiscard]] std::vector<std::string> missing_files(const Step& step, bool& gone_on) const {
     std::vector<std::string> missing;
-    bool all_hopeless = true;
+    gone_on = true;
     for (const detail::layout::StepRow& row : snapshot->rows_of(step)) {
       const detail::layout::Payload payload = snapshot->catalog.payload(row);
       std::uint64_t end = 0;
@@ -587,11 +597,10 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
       const auto file = trial->storage().open_at(name, end - std::min<std::uint64_t>(end, 1), 1);
       const bool there = file ? (*file)->size() >= end : file.problem().kind != ProblemKind::not_found;
       if (!there) {
-        all_hopeless = all_hopeless && trial->records().writer_went_on(name, *snapshot);
+        gone_on = gone_on && trial->records().writer_went_on(name, *snapshot);
         missing.push_back(name);
       }
     }
-    hopeless = hopeless || all_hopeless;
     return missing;
   }
 

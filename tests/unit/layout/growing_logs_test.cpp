@@ -469,6 +469,28 @@ TEST_CASE("a shorter log with rows or names that were never there is another one
                                  {"val_loss", 1, 2}});
 }
 
+TEST_CASE("a rerun that begins with the same rows shows itself some rows after it goes on with others") {
+  Log log(metrics_layout(), "metrics.csv");
+  std::string rows = "step,loss\n";
+  std::size_t same = 0;
+  for (int step = 0; step < 60; ++step) {
+    same = step == 33 ? rows.size() : same;
+    rows += std::to_string(step) + ",1\n";
+  }
+  log.append(rows);
+  log.look();
+  log.write_over(rows.substr(0, same));
+  CHECK_FALSE(log.look().afresh);
+  int step = 33;
+  bool shown = false;
+  while (!shown && step < 60) {
+    log.append(std::to_string(step++) + ",2\n");
+    shown = log.look().afresh;
+  }
+  CHECK(shown);
+  CHECK(step <= 41);
+}
+
 TEST_CASE("a log that is written anew may rest for some seconds; then it is another, shorter one") {
   const std::string_view anew = "step,loss,acc\n1,2,\n2,1.5,\n3,1,0.5\n";
   for (const bool goes_on : {true, false}) {
@@ -766,6 +788,9 @@ TEST_CASE("rows without a step may come before those of JSON lines that have one
       CHECK(grown_by(bytes, "metrics.jsonl", one.text) == one.followed);
     }
   }
+  // The first whole number may stand in a row of the same form as the one before.
+  CHECK(grown_by(1000, "metrics.jsonl", "{\"lr\":0.5}\n{\"step\":1.5,\"loss\":2}\n{\"step\":2,\"loss\":1}\n") ==
+        Values{{"loss", 1, 2}, {"loss", 2, 1}, {"lr", 0, 0.5}, {"step", 1, 1.5}});
   Log log(metrics_layout(), "metrics.jsonl");
   log.append("{\"lr\":0.5}\n{\"step\":100,\"loss\":1}\n");
   const Found found = log.look();

@@ -191,6 +191,32 @@ TEST_CASE("a step is given again with what a saver or a late worker adds to it, 
   CHECK(follow(follower) == "ended");
 }
 
+TEST_CASE("a step is not given again before its event file is there") {
+  Live live;
+  live.builder.step(simple_step(0)).step(simple_step(1));
+  const std::string index = live.dir / index_path(0, "worker_0");
+  const std::string events = live.dir / events_path(0, "worker_0");
+  BuiltStep more = simple_step(0);
+  more.tensors.emplace_back("b", std::vector<float>{7});
+  live.script.at(20ms, [&] {
+    std::filesystem::rename(index, index + ".old.tmp");  // keeps its inode in use
+    live.builder.step(more);
+    std::filesystem::rename(events, events + ".late");
+  });
+  live.step_at(30ms, 2);
+  live.script.at(50ms, [&] { std::filesystem::rename(events + ".late", events); });
+  live.end_at(90ms);
+  const Trial trial = live.script.open(live.dir.path());
+  StepFollower follower(trial, {.records = true});
+  for (const std::int64_t step : {0, 1, 0, 2}) {
+    const FollowEvent event = follower.next();
+    CHECK(event.step == GlobalStep(step));
+    CHECK(event.missing.empty());
+  }
+  CHECK(trial.tensor("b").value(GlobalStep(0)).item() == 7);
+  CHECK(follow(follower) == "ended");
+}
+
 TEST_CASE("only what comes after a step is given") {
   Live live;
   live.builder.step(simple_step(0)).step(simple_step(5)).step(simple_step(9));

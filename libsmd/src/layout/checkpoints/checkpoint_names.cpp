@@ -77,11 +77,12 @@ bool ends_in_date(std::string_view name) noexcept {
 /// it has `padded` digits after a text and `between`.
 std::optional<std::int64_t> number_at_end(std::string_view name, std::span<const std::string_view> words, bool alone,
                                           char between, std::size_t padded) noexcept {
-  const auto [before, digits] = split_digits(name);
-  const bool told = (alone && before.empty()) ||
-                    (digits.size() == padded && before.size() > 1 && before.back() == between) ||
-                    std::ranges::any_of(words, [&](std::string_view word) { return ends_with_word(before, word); });
-  return told && !ends_in_date(name) ? number_of<std::int64_t>(digits) : std::nullopt;
+  const auto [text, digits] = split_digits(name);
+  const std::string_view before = text;
+  const bool stated = (alone && before.empty()) ||
+                      (digits.size() == padded && before.size() > 1 && before.back() == between) ||
+                      std::ranges::any_of(words, [&](std::string_view word) { return ends_with_word(before, word); });
+  return stated && !ends_in_date(name) ? number_of<std::int64_t>(digits) : std::nullopt;
 }
 
 std::optional<std::int64_t> step_in(std::string_view name) noexcept {

@@ -387,12 +387,12 @@ class Planner {
         const std::string_view name = set.component.empty() ? std::string_view() : text::leaf_of(set.folder);
         const std::string_view word = name.substr(0, name.find_last_not_of("0123456789-_.=") + 1);
         const auto named = step_of_name(name);
-        if (!named || named->unit != plan_.unit || word.empty() || word.ends_with("model")) {
+        if (!named || word.empty() || word.ends_with("model")) {
           continue;  // Numbers alone, and those of models, tell components apart.
         }
         const std::string shorter = joined(word, "");
         const auto taken = [&](const TensorSet& one) { return one.component == shorter && one.folder != set.folder; };
-        if (named->number == checkpoint.step) {
+        if (named->unit == plan_.unit && named->number == checkpoint.step) {
           set.component = std::ranges::any_of(checkpoint.sets, taken) ? set.component : shorter;
         } else if (others.empty() || others.back() != set.folder) {
           others.push_back(set.folder);

@@ -519,17 +519,17 @@ class MetricTaker {
       return true;
     }
     // Other rows, of texts and times, may come before what the log is about.
+    const auto tells_step = [&](const Cell& cell) { return cursor_.columns[cell.column].rank.has_value(); };
     const auto tells = [&](const Cell& cell) {
-      const MetricColumn& column = cursor_.columns[cell.column];
-      return column.rank || (cell.is_number && column.role == Role::tensor);
+      return tells_step(cell) || (cell.is_number && cursor_.columns[cell.column].role == Role::tensor);
     };
     // So may rows without any step, as of hyperparameters. What came out of them keeps its steps.
     const bool late = cursor_.step_chosen && !cursor_.step_column;
-    const auto is_step = [&](const Cell& cell) {
+    const auto may_be_step = [&](const Cell& cell) {
       const std::string_view name = cursor_.names[cell.column];
-      return cursor_.columns[cell.column].rank && (!late || (!counts_epochs(name) && step_in(cell) &&
-                                                             !cursor_.choices.fractions.contains(std::string(name))));
+      return tells_step(cell) && !counts_epochs(name) && !cursor_.choices.fractions.contains(std::string(name));
     };
+    const auto is_step = [&](const Cell& cell) { return late ? may_be_step(cell) && step_in(cell) : tells_step(cell); };
     if (late ? std::ranges::any_of(cells_, is_step)
              : !cursor_.step_chosen && (!place_.step_name.empty() || std::ranges::any_of(cells_, tells))) {
       for (const Cell& cell : cells_) {
@@ -553,6 +553,9 @@ class MetricTaker {
       }
     }
     learn(text);
+    if (cursor_.step_chosen && !cursor_.step_column && std::ranges::any_of(cells_, may_be_step)) {
+      form_.forget();  // the next row may have a whole number there
+    }
     take_row(cells_, offset);
     return true;
   }

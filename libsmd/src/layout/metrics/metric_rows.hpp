@@ -6,7 +6,6 @@
 #include "layout/metrics/metric_text.hpp"
 #include "layout/series_rows.hpp"
 
-#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -34,20 +33,21 @@ struct MetricColumn {
 struct ReturnedNumbers {
   std::uint64_t count = 0;
   Fnv hash;
-  std::vector<std::uint64_t> marks;  ///< What `hash` was after 1, 2, 4, 8 ... of them.
+  std::vector<std::uint64_t> marks;  ///< What `hash` was after each of the first, then after each eighth.
 
   void add(std::int64_t step, std::uint64_t bits) {
     ++count;
     hash.add(static_cast<std::uint64_t>(step));
     hash.add(bits);
-    if (std::has_single_bit(count)) {
+    if (is_marked()) {
       marks.push_back(hash.value);
     }
   }
+  [[nodiscard]] bool is_marked() const { return count < 8 || count % 8 == 0; }
   /// Returns whether these are the first of `all`, as far as the hashes tell.
   [[nodiscard]] bool begin(const ReturnedNumbers& all) const {
-    return count > all.count || (std::has_single_bit(count) ? marks.back() == all.marks[marks.size() - 1]
-                                                            : count != all.count || hash.value == all.hash.value);
+    return count > all.count || (is_marked() ? marks.back() == all.marks[marks.size() - 1]
+                                             : count != all.count || hash.value == all.hash.value);
   }
 };
 

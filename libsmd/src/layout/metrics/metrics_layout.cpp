@@ -72,7 +72,7 @@ Outcome<std::string> choose_file(storage::Storage& storage, const Opening& place
     (chosen.empty() ? chosen : left_out.emplace_back()) = name;
   }
   for (const std::string& name : left_out) {
-    notes.add(make_problem(ProblemKind::remark, "'" + name + "' is left out: '" + chosen + "' is read"));
+    notes.add(make_problem(ProblemKind::remark, fmt::format("'{}' is left out: '{}' is read", name, chosen)));
   }
   if (chosen.empty()) {
     return refused.value_or(make_problem(ProblemKind::not_found, "no metric log is here"));

@@ -336,13 +336,10 @@ class EventTaker {
       buckets = std::trunc(count) == count;
     }
     facts().plugin = buckets ? SeriesPlugin::histograms : SeriesPlugin::none;
+    constexpr std::string_view why = ": the metadata that says what they are may have been in a damaged record";
     const char* const what = buckets ? "buckets of a histogram, which they look like" : "plain tensors";
-    file().problems.add({ProblemKind::warning,
-                         {},
-                         place.offset,
-                         fmt::format("the values of {} are read as {}: the metadata that says what they are may have "
-                                     "been in a damaged record",
-                                     in_quotes(value.tag), what)});
+    std::string text = fmt::format("the values of {} are read as {}{}", in_quotes(value.tag), what, why);
+    file().problems.add({ProblemKind::warning, {}, place.offset, std::move(text)});
   }
 
   void take_histogram(Series& series, const wire::SummaryValue& value, const Place& place) {
