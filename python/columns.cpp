@@ -140,8 +140,8 @@ void require_worker(const Trial& trial, const Worker& worker, const std::vector<
 
 bool has_value(const TensorEntry& entry) { return entry.value.has_value(); }
 
-/// Returns the last complete step that has a value, by its number in the mode. @throws InvalidWorker, and
-/// TensorUnavailableForStep if there is none.
+/// Returns the last complete step that has a value, by its number in the mode. @throws TensorUnavailableForStep if no
+/// such step exists, InvalidWorker if the worker saved nothing of the tensor.
 std::int64_t last_step(const Trial& trial, const std::string& tensor, Mode mode, const Worker& worker) {
   const Tensor owner = trial.tensor(tensor);
   const std::vector<TensorEntry> entries = entries_of(trial, tensor, mode, worker, has_value);

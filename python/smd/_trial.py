@@ -34,7 +34,7 @@ class Tensor(_core.Tensor):
 
     def value(self, step_num: int | None = None, mode: AnyMode = None, worker: str | None = None) -> numpy.ndarray:
         """Returns the value at a step as an array that owns its memory. Without a step, that of the last complete step
-        that has one, of the worker if one is given; raises TensorUnavailableForStep if there is none."""
+        that has one, of the worker if one is given. Raises TensorUnavailableForStep if no such step exists."""
         if step_num is None:
             step_num = self.trial._last_step(self.name, mode, worker)
         return self._value((step_num, mode), worker)

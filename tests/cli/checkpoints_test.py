@@ -708,7 +708,8 @@ class Made(unittest.TestCase):
             self.assertEqual(follower.stdout.readline(), "10\n")
             os.remove(metadata)
             for step in (20, 30):
-                self.write(f"run/step_{step}/model.safetensors", safetensors({"w": [1]}))
+                self.write("new/model.safetensors", safetensors({"w": [1]}))
+                os.rename(os.path.join(self.folder, "new"), os.path.join(self.folder, f"run/step_{step}"))
                 self.assertEqual(follower.stdout.readline(), f"{step}\n")
             follower.terminate()
             self.assertNotIn("Damaged", follower.stderr.read())

@@ -6,8 +6,6 @@
 #include "operands/operands.hpp"
 #include "select/trial_times.hpp"
 
-#include <boost/filesystem/operations.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -181,9 +179,8 @@ class FollowedTrials::Ticks {
       late_ = false;
     }
     if (what.again || (!late_ && (base_.last > given_.last || ready_ > given_.compared))) {
-      given_ = {.last = base_.last, .compared = ready_};
-      what.last = given_.last;
-      what.compared = given_.compared;
+      what.last = given_.last = base_.last;
+      what.compared = given_.compared = ready_;
     }
     const Extent latest = extent_of(*base_.trial);
     what.new_data = std::exchange(base_.extent, latest) != latest || std::exchange(news_, false) || base_.ended;
@@ -270,13 +267,6 @@ void report_missing_files(const Trial& trial, const FollowEvent& event, Diagnost
 }
 
 namespace {
-
-/// Whether a trial may appear at the path, because nothing exists there yet.
-bool may_come(const std::string& path) {
-  boost::system::error_code error;
-  return is_remote_path(path) ||
-         (!boost::filesystem::exists(path, error) && error != boost::system::errc::filename_too_long);
-}
 
 /// Nullopt if the trial does not exist yet; `missing` then says what is missing, and is empty if nothing will come.
 std::optional<Trial> open_now(const std::string& path, const TrialOptions& options, std::string_view hint,

@@ -141,6 +141,11 @@ bool is_place(const std::string& operand) {
   return is_remote_path(operand) || fs::exists(operand, unknown);
 }
 
+bool may_come(const std::string& path) {
+  error_code error;
+  return is_remote_path(path) || (!fs::exists(path, error) && error != boost::system::errc::filename_too_long);
+}
+
 std::optional<std::string> trial_with_tensor(std::string_view tensor, std::span<const std::string> operands,
                                              const TrialOptions& options) {
   for (const std::string& operand : operands) {
@@ -347,7 +352,7 @@ void OperandSource::read_list() {
 }
 
 std::vector<std::string> found_trials(const std::string& place, const ReadingOptions& reading, Diagnostics& messages,
-                                      bool awaited) {
+                                      std::string* awaited) {
   constexpr std::size_t shown = 3;
   std::vector<std::string> paths;
   try {
@@ -366,13 +371,15 @@ std::vector<std::string> found_trials(const std::string& place, const ReadingOpt
         messages.report({key.first, place, {}, std::to_string(count - shown) + " more below it: " + key.second}, {});
       }
     }
-    if (paths.empty() && awaited) {
+    if (paths.empty() && awaited != nullptr) {
+      *awaited = awaited->empty() ? place : *awaited;
       messages.note_once(place + ": has no trial yet; waiting for one");
     } else if (paths.empty()) {
       messages.note(place + ": there is no trial at or below it");
     }
   } catch (const Error& error) {
-    if (awaited && error.tag() == "NotFound" && (is_remote_path(place) || !is_place(place))) {
+    if (awaited != nullptr && error.tag() == "NotFound" && may_come(place)) {
+      *awaited = awaited->empty() ? place : *awaited;
       messages.note_once(place + ": does not exist yet; waiting for it" + meant_instead(place, {}));
     } else {
       fail_to_open(error, place, messages);

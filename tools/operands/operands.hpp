@@ -44,6 +44,9 @@ void say_nothing_listed(Diagnostics& messages);
 /// Whether an operand is a path that exists, or one on S3.
 [[nodiscard]] bool is_place(const std::string& operand);
 
+/// Whether a trial may appear at the path, because nothing exists there yet.
+[[nodiscard]] bool may_come(const std::string& path);
+
 /// Returns the first of the operands that is a trial with a tensor of this name; nullopt if none is.
 [[nodiscard]] std::optional<std::string> trial_with_tensor(std::string_view tensor,
                                                            std::span<const std::string> operands,
@@ -65,10 +68,11 @@ void fail_to_open(const Error& error, const std::string& path, Diagnostics& mess
 using OpenTrial = std::function<std::optional<Trial>(const TrialOptions& options)>;
 
 /// Returns the paths of the trials at and below a place, in byte order. Reports what could not be searched: three
-/// problems of each kind, then how many more. A note says so if there is no trial. `awaited`: one may come, so that it
-/// is no error if the place does not exist.
+/// problems of each kind, then how many more. A note says so if there is no trial. `awaited`, unless null: the
+/// caller waits for one, so that it is no error if the place does not exist. Where one may come, it is set to the
+/// place, if it is empty.
 [[nodiscard]] std::vector<std::string> found_trials(const std::string& place, const ReadingOptions& reading,
-                                                    Diagnostics& messages, bool awaited = false);
+                                                    Diagnostics& messages, std::string* awaited = nullptr);
 
 /// Opens a trial and passes it to `visit`. An exception of the library, here or in `visit`, is reported with its status
 /// and ends only this trial; problems that the trial met (damaged files) are reported after the visit. A bad pattern

@@ -48,7 +48,7 @@ inline constexpr std::string_view other_parameter = "other_trial";
 inline constexpr std::string_view stop_parameter = "stop_training_on_fire";
 inline constexpr std::string_view prefix_parameter = "training_job_name_prefix";
 
-/// The rule of this name or alias; nullopt if there is none.
+/// The rule with this name or alias, or nullopt if no such rule exists.
 [[nodiscard]] std::optional<RuleDescription> rule_named(std::string_view name);
 
 /// A request to evaluate one rule, from -r or from a file.

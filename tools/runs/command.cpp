@@ -32,22 +32,18 @@ std::vector<ColumnTable> column_tables() {
 struct FoundRuns {
   std::vector<std::string> paths = {};
   std::map<std::string, std::string> names = {};  ///< By path: below the place in which it was found.
-  std::string awaited = {};                       ///< With --follow: the first place that has none yet; else empty.
+  std::string awaited = {};                       ///< With --follow: the first place that has none yet; empty: none.
 };
 
 FoundRuns found_runs(const std::vector<std::string>& places, const RunsOptions& options, Diagnostics& messages) {
-  const bool follow = options.following.follow;
   FoundRuns runs;
+  std::string* const awaited = options.following.follow ? &runs.awaited : nullptr;
   for (const std::string& place : places) {
     std::string folder = place;
     while (folder.size() > 1 && folder.ends_with('/')) {
       folder.pop_back();
     }
-    const std::vector<std::string> paths = found_trials(place, options.reading, messages, follow);
-    if (follow && paths.empty() && runs.awaited.empty()) {
-      runs.awaited = place;
-    }
-    for (const std::string& path : paths) {
+    for (const std::string& path : found_trials(place, options.reading, messages, awaited)) {
       const bool below = path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
       if (runs.names.emplace(path, path.substr(below ? folder.size() + 1 : path.rfind('/') + 1)).second) {
         runs.paths.push_back(path);

@@ -38,12 +38,15 @@ std::vector<ColumnPart> parts_that_count(const ScalarColumn& column) {
   return parts;
 }
 
-/// Whether the column leaves out the newest value, which is not one real number.
+/// Whether the column leaves out the newest value, which is not one real number: not because it is missing, or not yet
+/// there.
 bool lacks_newest(const ScalarColumn& column, const Trial& trial, const std::string& name) {
-  const std::vector<GlobalStep> steps = column.others() > 0 ? trial.tensor(name).steps() : std::vector<GlobalStep>();
-  return !steps.empty() && std::ranges::none_of(column.parts(), [&](const ColumnPart& part) {
-    return part.size() > 0 && part.step(part.size() - 1) >= steps.back();
-  });
+  const bool looks = column.others() > 0 && !contains(mapped(column.problems(), &Problem::kind), ProblemKind::not_yet);
+  const std::vector<GlobalStep> steps = looks ? trial.tensor(name).steps() : std::vector<GlobalStep>();
+  return !steps.empty() && column.last_unread() < steps.back() &&
+         std::ranges::none_of(column.parts(), [&](const ColumnPart& part) {
+           return part.size() > 0 && part.step(part.size() - 1) >= steps.back();
+         });
 }
 
 /// `unknown_last`: nobody can say what the last value is, unless one of the newest is not finite.

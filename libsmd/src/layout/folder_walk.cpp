@@ -25,11 +25,6 @@ bool is_name_of_copy(std::string_view leaf) noexcept {
   return std::ranges::any_of(endings, [leaf](std::string_view ending) { return leaf.ends_with(ending); });
 }
 
-std::string joined(std::string_view folder, std::string_view name) {
-  std::string path(folder);
-  return path.append(path.empty() ? "" : "/").append(name);
-}
-
 FolderWalk::FolderWalk(storage::Storage& storage, std::string_view name, WalkLimits limits)
     : storage_(storage), place_name_(name), left_(std::move(limits)) {}
 
@@ -37,7 +32,7 @@ std::string_view FolderWalk::name() const noexcept {
   return path_.empty() ? std::string_view(place_name_) : text::leaf_of(path_);
 }
 
-std::string FolderWalk::path_of(std::string_view below) const { return below.empty() ? path_ : joined(path_, below); }
+std::string FolderWalk::path_of(std::string_view below) const { return text::path_in(path_, below); }
 
 const DirEntry* FolderWalk::find(std::string_view name) const noexcept {
   const auto entry = std::ranges::lower_bound(entries_, name, {}, &DirEntry::name);
@@ -150,7 +145,7 @@ void FolderWalk::enter_all(std::span<const std::string_view> except) {
 
 const Entries& FolderWalk::beside(std::string_view folder) {
   const std::string_view outer = text::folder_of(path_);
-  return listed(folder.empty() ? std::string(outer) : joined(outer, folder));
+  return listed(folder.empty() ? std::string(outer) : text::path_in(outer, folder));
 }
 
 const Entries& FolderWalk::listed(std::string path) {

@@ -28,9 +28,6 @@ using Entries = std::vector<storage::DirEntry>;  ///< By name.
 /// Returns whether a name is that of a copy that is being made, as rsync's `.~tmp~`, or of what a copy replaced.
 [[nodiscard]] bool is_name_of_copy(std::string_view leaf) noexcept;
 
-/// Returns the path of what lies in a folder, which may be empty.
-[[nodiscard]] std::string joined(std::string_view folder, std::string_view name);
-
 /// Returns the first bytes of a file, which tell what it is.
 [[nodiscard]] Outcome<std::vector<std::byte>> read_first_bytes(storage::Storage& storage, const std::string& path,
                                                                std::size_t most = wire::telling_bytes);

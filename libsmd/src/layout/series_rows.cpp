@@ -4,7 +4,6 @@
 #include "text/mapped.hpp"
 
 #include <cmath>
-#include <functional>
 #include <iterator>
 #include <limits>
 

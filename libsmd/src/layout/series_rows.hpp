@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "layout/folder_walk.hpp"
 #include "layout/layout.hpp"
 #include "layout/name_collections.hpp"
 #include "layout/name_table.hpp"
 #include "layout/payload.hpp"
+#include "text/path.hpp"
 #include "wire/summary.hpp"
 
 #include <array>
@@ -459,7 +459,7 @@ class SeriesRows {
                   std::uint32_t worker, bool seen = false);
   [[nodiscard]] StepRowWriter& writer() noexcept { return rows_; }
   [[nodiscard]] const std::string& run() const noexcept { return run_; }
-  [[nodiscard]] std::string full_name(std::string_view name) const { return joined(run_, name); }
+  [[nodiscard]] std::string full_name(std::string_view name) const { return text::path_in(run_, name); }
   /// Returns the series of the next value, whose id then is `previous`.
   [[nodiscard]] Series& series_of(std::string_view name);
   /// As above, of a series that the table has.

@@ -312,7 +312,7 @@ class Describer {
     return children;
   }
 
-  /// Returns the child with a key; nothing if there is none.
+  /// Returns the child with a key, or a pair of `Pickle::nothing` if no such child exists.
   [[nodiscard]] Pickle::Pair child(const std::vector<Pickle::Pair>& children, std::string_view key) const {
     const auto found =
         std::ranges::find_if(children, [&](const Pickle::Pair& child) { return pickle_.text(child.key) == key; });

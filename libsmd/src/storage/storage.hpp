@@ -45,6 +45,12 @@ using FileStamp = std::array<std::uint64_t, 5>;
 /// Returns the size of the file that had a stamp.
 [[nodiscard]] inline std::uint64_t size_of(const FileStamp& stamp) noexcept { return stamp.back(); }
 
+/// Returns how long ago a file was written by this host's clock; for a time in the future, how far ahead it is, which
+/// is at least the error of one of the clocks.
+[[nodiscard]] inline std::chrono::nanoseconds age_of(std::chrono::system_clock::time_point written) {
+  return std::chrono::abs(std::chrono::system_clock::now() - written);
+}
+
 /// One open file. `read_at` may be called from many threads.
 class File {
  public:

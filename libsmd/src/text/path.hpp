@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace smd::text {
@@ -15,6 +16,11 @@ namespace smd::text {
 [[nodiscard]] constexpr std::string_view folder_of(std::string_view path) noexcept {
   const std::size_t slash = path.rfind('/');
   return path.substr(0, slash == path.npos ? 0 : slash);
+}
+
+/// Returns the path of what lies in a folder: `a/b/c` of `a/b` and `c`; the name alone if the folder is empty.
+[[nodiscard]] inline std::string path_in(std::string_view folder, std::string_view name) {
+  return std::string(folder).append(folder.empty() ? "" : "/").append(name);
 }
 
 }  // namespace smd::text

@@ -87,7 +87,7 @@ std::string TrialSnapshot::incomplete_text(const std::function<bool(const Snapsh
   constexpr auto patience = std::chrono::minutes(10);
   const auto is_new = [&](const detail::layout::StepRow& row) {
     const auto written = impl_->trial->storage().written_at(snapshot.listing->path(row.file));
-    return !written || std::chrono::abs(std::chrono::system_clock::now() - *written) < patience;
+    return !written || detail::storage::age_of(*written) < patience;
   };
   if (steps.empty() ||
       (steps.size() == 1 && std::ranges::any_of(snapshot.rows_of(*snapshot.find(steps.front().step.value)), is_new))) {

@@ -336,7 +336,7 @@ void TrialState::take(Snapshot& snapshot, layout::Found&& found, bool first) {
     rows = layout::rows_of(added.rows);
     added.rows = {};
   }
-  if (named) {
+  if (named && !first) {
     auto kept = rows.begin();
     for (layout::StepRow& row : rows) {
       const Step* const step = snapshot.find(row.file.step);

@@ -48,7 +48,7 @@ bool surely_agrees(const TensorSet& set, const ShardIndex& index, const Headers&
     std::size_t next = 0;
   };
   std::vector<Place> places =
-      mapped(index.files, [&](const std::string& file) { return Place{headers.find(joined(set.folder, file))}; });
+      mapped(index.files, [&](const auto& file) { return Place{headers.find(text::path_in(set.folder, file))}; });
   const auto names_next = [&](const ShardIndex::Tensor& tensor) {
     Place& place = places[tensor.file];
     const bool same = place.file && place.next < place.file->header.entries.size() &&
@@ -77,7 +77,7 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const Header
     files.insert(file.path);
   }
   for (const std::string& file : index.files) {
-    files.insert(joined(set.folder, file));
+    files.insert(text::path_in(set.folder, file));
   }
   for (const std::string& file : files) {
     const std::string_view leaf = text::leaf_of(file);
@@ -108,7 +108,7 @@ void check_index(const TensorSet& set, const ShardIndex& index, const Headers& h
   }
   std::vector<std::string_view> absent;
   std::ranges::copy_if(index.files, std::back_inserter(absent),
-                       [&](const std::string& file) { return headers.find(joined(set.folder, file)) == nullptr; });
+                       [&](const auto& file) { return headers.find(text::path_in(set.folder, file)) == nullptr; });
   if (!absent.empty() && absent.size() == index.files.size()) {
     const std::string what = set.files.empty() ? "the checkpoint is partial" : "the index is stale";
     Problem problem = damaged_file(
@@ -121,7 +121,8 @@ void check_index(const TensorSet& set, const ShardIndex& index, const Headers& h
     return;
   }
   for (const std::string_view file : absent) {
-    missing(damaged_file(joined(set.folder, file), "is not there, and the index names it: the checkpoint is partial"));
+    missing(damaged_file(text::path_in(set.folder, file),
+                         "is not there, and the index names it: the checkpoint is partial"));
   }
   compare_tensors(set, index, headers, problems);
 }
@@ -143,8 +144,9 @@ void check_count(const TensorSet& set, const Report& missing) {
     const std::string more = told == most_told && absent > told
                                  ? fmt::format(", and {} more of its shards are not there either", absent - told)
                                  : std::string();
-    missing(damaged_file(joined(set.folder, fmt::format("{}-{:05}-of-{:05}{}", set.stem, shard, set.of, set.ending)),
-                         "is not there: the checkpoint is partial" + more));
+    missing(
+        damaged_file(text::path_in(set.folder, fmt::format("{}-{:05}-of-{:05}{}", set.stem, shard, set.of, set.ending)),
+                     "is not there: the checkpoint is partial" + more));
   }
 }
 
@@ -153,7 +155,7 @@ void check_count(const TensorSet& set, const Report& missing) {
 bool has_whole_index(const TensorSet& set, const CheckpointListing& listing) {
   const auto index = listing.indexes.find(set.index);
   return index && *index && std::any_of((*index)->files.begin(), (*index)->files.end(), [&](const std::string& file) {
-           return listing.headers.find(joined(set.folder, file)) != nullptr;
+           return listing.headers.find(text::path_in(set.folder, file)) != nullptr;
          });
 }
 

@@ -78,16 +78,12 @@ std::chrono::system_clock::time_point newest_beside(storage::Storage& storage, c
   std::chrono::system_clock::time_point newest;
   const auto entries = storage.list(folder);
   for (const storage::DirEntry& entry : entries ? *entries : std::vector<storage::DirEntry>()) {
-    newest = std::max(newest, storage.written_at(joined(folder, entry.name)).value_or(newest));
+    newest = std::max(newest, storage.written_at(text::path_in(folder, entry.name)).value_or(newest));
   }
   return newest;
 }
 
 }  // namespace
-
-std::chrono::nanoseconds age_of(std::chrono::system_clock::time_point written) {
-  return std::chrono::abs(std::chrono::system_clock::now() - written);
-}
 
 TensorFileHeader read_header(storage::Storage& storage, const std::string& path, const AgeOf& age,
                              const pytorch::Stop& stop) {

@@ -34,9 +34,6 @@ struct TensorFileHeader {
 
 /// How long a file that ends too soon may still be written to.
 inline constexpr std::chrono::seconds young = std::chrono::minutes(1);
-/// Returns how long ago a file was written by this host's clock; for a time in the future, how far ahead it is, which
-/// is at least the error of one of the clocks.
-[[nodiscard]] std::chrono::nanoseconds age_of(std::chrono::system_clock::time_point written);
 /// Returns the age of a file that was written at a time.
 using AgeOf = std::function<std::chrono::nanoseconds(const std::string& path, std::chrono::system_clock::time_point)>;
 

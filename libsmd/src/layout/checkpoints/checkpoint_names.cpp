@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/checkpoint_names.hpp"
 
+#include "layout/folder_walk.hpp"
 #include "text/ascii.hpp"
 #include "text/number.hpp"
 #include "text/path.hpp"

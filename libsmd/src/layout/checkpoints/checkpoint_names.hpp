@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "layout/folder_walk.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/checkpoint_plan.hpp"
 
+#include "layout/folder_walk.hpp"
 #include "text/escape.hpp"
 #include "text/path.hpp"
 #include "text/words.hpp"
@@ -63,7 +64,7 @@ void list_inner(storage::Storage& storage, const std::string& path, std::ptrdiff
                 CheckpointFolders& found) {
   const std::vector<std::string> names = found.folders[path].folders;
   for (const std::string& name : names) {
-    const std::string inner = joined(path, name);
+    const std::string inner = text::path_in(path, name);
     auto folder = list_one(storage, inner);
     if (!folder) {
       // Else it was just removed, or would not be read.
@@ -217,9 +218,9 @@ class Planner {
     };
     for (const storage::DirEntry& file : contents.files) {
       const TensorFileName name = split_tensor_file_name(file.name);
-      const std::string path = joined(folder, file.name);
+      const std::string path = text::path_in(folder, file.name);
       if (file.name.ends_with(distributed_ending)) {
-        set_of(distributed_name, {}, 0).files = {{joined(folder, distributed_name), false}};
+        set_of(distributed_name, {}, 0).files = {{text::path_in(folder, distributed_name), false}};
       } else if (!tensor_ending(file.name).empty() && !stated_step_(path).foreign) {
         set_of(name.stem, name.ending, name.of).files.push_back({path, file.link});
       }
@@ -231,7 +232,7 @@ class Planner {
         const auto last = sets.upper_bound({std::string(name.stem), std::string(name.ending), UINT32_MAX});
         const bool known = last != sets.begin() && std::prev(last)->second.stem == name.stem &&
                            std::prev(last)->second.ending == name.ending;
-        (known ? std::prev(last)->second : set_of(name.stem, name.ending, 0)).index = joined(folder, file.name);
+        (known ? std::prev(last)->second : set_of(name.stem, name.ending, 0)).index = text::path_in(folder, file.name);
       }
     }
     std::vector<TensorSet> all;
@@ -303,14 +304,16 @@ class Planner {
     candidate.name = name;
     candidate.label = label_of_name(name);
     if (!candidate.label && !named) {
-      if (component) {
-        append(root_.checkpoint.sets, sets_of(name, joined(name, ""), folder));
+      if (is_name_of_copy(name)) {
+        leave_out(name, "its name is that of an unfinished copy");
+      } else if (component) {
+        append(root_.checkpoint.sets, sets_of(name, text::path_in(name, ""), folder));
       }
       return;  // else it is a trial of its own
     }
     candidate.checkpoint.path = name;
     if (folder.has_trainer_state()) {
-      candidate.checkpoint.trainer_state = joined(name, trainer_state_name);
+      candidate.checkpoint.trainer_state = text::path_in(name, trainer_state_name);
     }
     append(candidate.checkpoint.sets, sets_of(name, "", folder));
     candidate.number =
@@ -318,9 +321,9 @@ class Planner {
     candidate.by_name = named && candidate.number == named;
     const bool components = may_have_components(name, folder.is_pipeline);
     for (const std::string& inner : folder.folders) {
-      const std::string path = joined(name, inner);
+      const std::string path = text::path_in(name, inner);
       if (const CheckpointFolder* const part = components ? folders_.find(path) : nullptr) {
-        append(candidate.checkpoint.sets, sets_of(path, joined(inner, ""), *part));
+        append(candidate.checkpoint.sets, sets_of(path, text::path_in(inner, ""), *part));
       }
     }
     if (!candidate.checkpoint.sets.empty()) {
@@ -390,7 +393,7 @@ class Planner {
         if (!named || word.empty() || word.ends_with("model")) {
           continue;  // Numbers alone, and those of models, tell components apart.
         }
-        const std::string shorter = joined(word, "");
+        const std::string shorter = text::path_in(word, "");
         const auto taken = [&](const TensorSet& one) { return one.component == shorter && one.folder != set.folder; };
         if (named->unit == plan_.unit && named->number == checkpoint.step) {
           set.component = std::ranges::any_of(checkpoint.sets, taken) ? set.component : shorter;

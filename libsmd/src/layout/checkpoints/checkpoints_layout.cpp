@@ -50,7 +50,7 @@ std::vector<TensorFile> candidates(const CheckpointFolders& folders, std::string
         (path.empty() || components || is_checkpoint_folder(path.substr(0, path.find('/'))))) {
       for (const storage::DirEntry& file : folder.files) {
         if (!tensor_ending(file.name).empty()) {
-          files.push_back({joined(path, file.name), file.link});
+          files.push_back({text::path_in(path, file.name), file.link});
         }
       }
     }
@@ -169,7 +169,7 @@ class CheckpointLook {
     std::vector<std::string> states;
     for (const auto& [path, folder] : folders->folders) {
       if (folder.has_trainer_state() && path.find('/') == path.npos) {
-        states.push_back(joined(path, trainer_state_name));
+        states.push_back(text::path_in(path, trainer_state_name));
       }
     }
     const auto read_step = [this](const std::string& path) {
@@ -292,7 +292,7 @@ class CheckpointLook {
     }
     const bool long_there =
         last && last->at_first_look && written != long_ago && WallClock::now() - written >= most_skew;
-    return request_.as_it_stands || !last || long_there ? age_of(written) : request_.now - last->seen;
+    return request_.as_it_stands || !last || long_there ? storage::age_of(written) : request_.now - last->seen;
   }
   [[nodiscard]] std::chrono::nanoseconds age_of_file(const std::string& path) const {
     return age_of_file(path, storage_.written_at(path).value_or(long_ago));
@@ -311,7 +311,7 @@ class CheckpointLook {
     bool without_stamp = false;
     for (const auto& [path, folder] : folders.folders) {
       for (const storage::DirEntry& file : folder.files) {
-        const std::string name = joined(path, file.name);
+        const std::string name = text::path_in(path, file.name);
         const auto stamp = folders.may_be_read(path) ? storage_.file_stamp(name) : storage::FileStamp();
         note_change(name, stamp);
         without_stamp = without_stamp || !stamp;
@@ -723,13 +723,13 @@ class CheckpointsLayout final : public Layout {
     const bool alone = !place_.file.empty();
     const auto check = [&](const TensorFile& file, bool beside) {
       const auto known = own.headers.find(file.path);
-      const auto age = [](const std::string&, WallClock::time_point written) { return age_of(written); };
+      const auto age = [](const std::string&, WallClock::time_point written) { return storage::age_of(written); };
       const TensorFileHeader read = known ? TensorFileHeader() : read_header(storage, file.path, age);
       const TensorFileHeader& header = known ? *known : read;
       const auto is_it = [&](const CheckpointRow& row) { return row.path == file.path; };
       if (!beside) {  // the look has no row of a file that may still be written to
-        tell_problems(file, header, may_grow(header, age_of(header.written)) && std::ranges::none_of(own.rows, is_it),
-                      alone, report);
+        const bool growing = may_grow(header, storage::age_of(header.written)) && std::ranges::none_of(own.rows, is_it);
+        tell_problems(file, header, growing, alone, report);
       }
       const auto opened = storage.open(file.path);
       if (opened && !header.hole && (*opened)->ends_in_hole()) {
@@ -759,12 +759,12 @@ class CheckpointsLayout final : public Layout {
         continue;
       }
       for (const std::string& name : folder.beside) {
-        check({joined(path, name)}, true);
+        check({text::path_in(path, name)}, true);
       }
       if (!folder.has_trainer_state() || !(path.empty() || is_checkpoint_folder(path))) {
         continue;
       }
-      const std::string file = joined(path, trainer_state_name);
+      const std::string file = text::path_in(path, trainer_state_name);
       Buffer buffer;
       const auto text = read_json_text(storage, file, buffer);
       Outcome<TrainerLog> log = text ? parse_trainer_log(*text) : text.problem();
@@ -804,14 +804,14 @@ std::optional<Held> holds_checkpoints(FolderWalk& folder) {
     };
     const auto by_first_bytes = [&](const storage::DirEntry& entry) {
       return entry.kind == storage::EntryKind::file && tensor_ending(entry.name) == doubtful_ending &&
-             stands_for_checkpoint(folder, joined(path, entry.name));
+             stands_for_checkpoint(folder, text::path_in(path, entry.name));
     };
     return std::ranges::any_of(entries, told) || std::ranges::any_of(entries, by_first_bytes);
   };
   const auto holds_components = [&](const std::string& name) {
     const Entries& entries = folder.below(name);
     return std::ranges::any_of(entries, [&](const storage::DirEntry& entry) {
-      const std::string path = joined(name, entry.name);
+      const std::string path = text::path_in(name, entry.name);
       return entry.kind == storage::EntryKind::folder && holds_files(folder.below(path), path);
     });
   };

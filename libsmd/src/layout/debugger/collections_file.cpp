@@ -10,6 +10,7 @@
 #include "text/json_reader.hpp"
 #include "text/limits.hpp"
 #include "text/mapped.hpp"
+#include "text/path.hpp"
 #include "wire/first_bytes.hpp"
 
 #include <algorithm>
@@ -320,8 +321,7 @@ bool same_files(const DebuggerCollections& before, const DebuggerCollections& no
 /// Returns whether a copying tool may still write the file.
 bool may_grow(storage::Storage& storage, const std::string& path, std::chrono::nanoseconds half_written) {
   const auto written = storage.written_at(path);
-  return written && std::chrono::abs(std::chrono::system_clock::now() - *written) < half_written &&
-         !storage.exists(end_marker);
+  return written && storage::age_of(*written) < half_written && !storage.exists(end_marker);
 }
 
 /// Returns whether all workers that save have their collections, and there were no problems.
@@ -351,7 +351,7 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
       }
       if (!part.ends_with(collections_suffix) || part.size() == collections_suffix.size()) {
         strays.add(make_problem(ProblemKind::note, "ignored: the name is not that of a collections file",
-                                joined(collections_folder, entry.name)));
+                                text::path_in(collections_folder, entry.name)));
         continue;
       }
       part.remove_suffix(collections_suffix.size());
@@ -377,7 +377,8 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
   std::ranges::sort(files);
   for (const auto& [worker, leaf] : files) {
     info.files.push_back(leaf);
-    info.stamps.push_back(*folder ? (*folder)->stamp(leaf) : storage.file_stamp(joined(collections_folder, leaf)));
+    info.stamps.push_back(*folder ? (*folder)->stamp(leaf)
+                                  : storage.file_stamp(text::path_in(collections_folder, leaf)));
   }
   if (before && before->problems.empty() && info.problems.empty() &&
       same_files(static_cast<const DebuggerCollections&>(*before), info)) {
@@ -402,7 +403,7 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
   const unsigned jobs = storage.remote() ? storage.parallelism() : 1;
   parallel_ordered(jobs, files.size(), jobs, read, [&](std::size_t i, ReadFile&& one) {
     const auto& [worker, leaf] = files[i];
-    const std::string path = joined(collections_folder, leaf);
+    const std::string path = text::path_in(collections_folder, leaf);
     const auto add = [&](Problem problem) { info.problems.push_back(in_file(std::move(problem), path)); };
     const bool counted = before && std::ranges::binary_search(before->workers, worker);
     if (!one && !counted && one.problem().kind == ProblemKind::damaged && may_grow(storage, path, half_written)) {

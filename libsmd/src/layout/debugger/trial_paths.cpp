@@ -3,6 +3,7 @@
 
 #include "layout/folder_walk.hpp"
 #include "text/mapped.hpp"
+#include "text/path.hpp"
 
 #include <algorithm>
 #include <array>
@@ -125,7 +126,7 @@ void check_trial_names(storage::Storage& storage, const std::unordered_set<std::
     const auto listed = storage.list_parts(path, [&](std::vector<storage::DirEntry> entries) {
       std::ranges::sort(entries, [](const auto& a, const auto& b) { return a.name < b.name; });
       for (const auto& entry : entries) {
-        const std::string name = joined(path, entry.name);
+        const std::string name = text::path_in(path, entry.name);
         if (entry.kind == storage::EntryKind::folder) {
           if (in_root && !contains(parts, entry.name)) {
             note(name, "this folder is no part of a trial");

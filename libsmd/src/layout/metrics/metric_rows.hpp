@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/sorted_chunks.hpp"
 #include "layout/forward_reader.hpp"
 #include "layout/layout_kind.hpp"
 #include "layout/metrics/metric_text.hpp"
@@ -33,7 +34,7 @@ struct MetricColumn {
 struct ReturnedNumbers {
   std::uint64_t count = 0;
   Fnv hash;
-  std::vector<std::uint64_t> marks;  ///< What `hash` was after each of the first, then after each eighth.
+  GrowingColumn<std::uint64_t> marks;  ///< What `hash` was after each of the first, then after each eighth.
 
   void add(std::int64_t step, std::uint64_t bits) {
     ++count;
@@ -46,7 +47,7 @@ struct ReturnedNumbers {
   [[nodiscard]] bool is_marked() const { return count < 8 || count % 8 == 0; }
   /// Returns whether these are the first of `all`, as far as the hashes tell.
   [[nodiscard]] bool begin(const ReturnedNumbers& all) const {
-    return count > all.count || (is_marked() ? marks.back() == all.marks[marks.size() - 1]
+    return count > all.count || (is_marked() ? marks[marks.size() - 1] == all.marks[marks.size() - 1]
                                              : count != all.count || hash.value == all.hash.value);
   }
 };

@@ -119,7 +119,7 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
   }
   if (cursor.contradicted != 0) {
     const std::string rows = text::counted(cursor.contradicted, "row", "has", "have");
-    notes.add({ProblemKind::warning, cursor.path, {}, rows + " a step with a fraction: as if without a step"});
+    notes.add({ProblemKind::warning, cursor.path, {}, rows + " a step with a fraction, which is ignored"});
   }
 }
 

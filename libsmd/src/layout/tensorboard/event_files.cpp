@@ -279,8 +279,7 @@ std::optional<Held> holds_log_directory(FolderWalk& folder) {
     const Entries& entries = folder.below(below);
     return std::any_of(entries.begin(), entries.end(), [&](const storage::DirEntry& entry) {
       return entry.kind != storage::EntryKind::folder && is_event_file(entry.name) &&
-             !is_foreign(known_event_file(folder.storage(),
-                                          folder.path_of(below.empty() ? entry.name : below + "/" + entry.name)));
+             !is_foreign(known_event_file(folder.storage(), folder.path_of(text::path_in(below, entry.name))));
     });
   };
   if (holds_events({})) {

@@ -817,7 +817,7 @@ void add_if_empty(const LogFile& file, storage::Storage& storage, const LookRequ
     return;
   }
   const auto written = storage.written_at(file.path);
-  if (written && std::chrono::abs(std::chrono::system_clock::now() - *written) > request.half_written) {
+  if (written && storage::age_of(*written) > request.half_written) {
     notes.add(make_problem(ProblemKind::remark, in_quotes(file.path) + " is left out: it is empty"));
   }
 }
@@ -861,7 +861,7 @@ class TensorboardLayout final : public Layout {
     Found found;
     const LogCursor* const known = earlier == nullptr ? nullptr : earlier->cursor.get();
     auto cursor = known == nullptr || request.everything ? emptied(known) : std::make_shared<LogCursor>(*known);
-    CheckedFiles checked = known == nullptr ? CheckedFiles() : known->checked;
+    CheckedFiles checked = std::move(cursor->checked);
     auto files = find_event_files(storage, checked);
     if (!files) {
       return std::move(files.problem());
