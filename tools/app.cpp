@@ -46,7 +46,6 @@ void set_up_messages(const CommandLine& line, Diagnostics& messages) {
   const TerminalOptions terminal = TerminalOptions::from(line);
   messages.set_ascii(terminal.ascii);
   messages.set_color(use_color(terminal.color, STDERR_FILENO));
-  messages.set_before_line(Progress::erase_line);
   const GivenOption* const progress = line.last_of({"progress", "no-progress"});
   Progress::configure(line.has("quiet")     ? std::optional(false)
                       : progress != nullptr ? std::optional(progress->spec->name == "progress")

@@ -27,7 +27,7 @@ complete -c smd-diff -l csv -d 'short for --format=csv'
 complete -c smd-diff -l tsv -d 'short for --format=tsv'
 complete -c smd-diff -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
 complete -c smd-diff -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step step_b worker state size differing max_abs max_rel mean_abs rmse l2_a l2_b l2_diff rel_l2 cosine first shape_a shape_b dtype_a dtype_b tensors equal only_a only_b first_step dtype shape)'
-complete -c smd-diff -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial tensor step step_b worker state size differing max_abs max_rel mean_abs rmse l2_a l2_b l2_diff rel_l2 cosine first shape_a shape_b dtype_a dtype_b tensors equal only_a only_b first_step dtype shape)'
+complete -c smd-diff -l sort -d 'sort rows by these columns, with - descending; numbers as numbers' -x -a '(__smd_values ,choice trial tensor step step_b worker state size differing max_abs max_rel mean_abs rmse l2_a l2_b l2_diff rel_l2 cosine first shape_a shape_b dtype_a dtype_b tensors equal only_a only_b first_step dtype shape)'
 complete -c smd-diff -l limit -d 'print the first N rows only' -x
 complete -c smd-diff -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x
 complete -c smd-diff -s H -l no-header -d 'print no header line'

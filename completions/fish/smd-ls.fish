@@ -4,7 +4,7 @@ complete -c smd-ls -s l -l long -d 'all columns, and each tensor\'s dtype; with 
 complete -c smd-ls -l tree -d 'names split at \'/\' and \'.\', with counts, parameters and bytes'
 complete -c smd-ls -l depth -d 'with --tree, only the first N levels' -x
 complete -c smd-ls -l by -d 'with --tree, group by something else than the path' -x -a '(__smd_values choice dtype)'
-complete -c smd-ls -l steps -d 'one line per step'
+complete -c smd-ls -l steps -d 'one line per step; --follow goes with this view only'
 complete -c smd-ls -l modes -d 'one line per mode, such as train'
 complete -c smd-ls -l workers -d 'one line per worker'
 complete -c smd-ls -l collections -d 'collections as the job configured them, and how much of each was saved'
@@ -32,7 +32,7 @@ complete -c smd-ls -l csv -d 'short for --format=csv'
 complete -c smd-ls -l tsv -d 'short for --format=tsv'
 complete -c smd-ls -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
 complete -c smd-ls -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor shape steps first_step last_step modes workers collections saved bytes dtype path tensors parameters step mode mode_step complete wall_time worker collection tensors_saved regex reductions key value layout status age last_complete_step superseded hparams dtypes disk duration exit file offset length problem)'
-complete -c smd-ls -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial tensor shape steps first_step last_step modes workers collections saved bytes dtype written path tensors parameters step mode mode_step complete wall_time worker collection tensors_saved regex reductions key value layout status age last_complete_step superseded hparams dtypes disk duration exit file offset length problem)'
+complete -c smd-ls -l sort -d 'sort rows by these columns, with - descending; numbers as numbers' -x -a '(__smd_values ,choice trial tensor shape steps first_step last_step modes workers collections saved bytes dtype written path tensors parameters step mode mode_step complete wall_time worker collection tensors_saved regex reductions key value layout status age last_complete_step superseded hparams dtypes disk duration exit file offset length problem)'
 complete -c smd-ls -l limit -d 'print the first N rows only' -x
 complete -c smd-ls -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x
 complete -c smd-ls -s H -l no-header -d 'print no header line'

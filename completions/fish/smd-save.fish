@@ -2,7 +2,7 @@
 complete -c smd-save -f -a '(__smd_values operand trial )'
 complete -c smd-save -s s -l step -d 'global step; required with data' -x
 complete -c smd-save -s m -l mode -d 'train, eval, predict or global (default)' -x -a '(__smd_values mode)'
-complete -c smd-save -l mode-step -d 'step within the mode (default: the number of its steps saved so far; global: N)' -x
+complete -c smd-save -l mode-step -d 'step within the mode (default: how many steps of this mode were saved before; in mode global the number of --step)' -x
 complete -c smd-save -s w -l worker -d 'the worker that saves (default: worker_0)' -x -a '(__smd_values worker)'
 complete -c smd-save -l workers -d 'how many workers save (default: 1)' -x
 complete -c smd-save -s c -l collection -d 'the tensors belong to this collection; repeatable' -x -a '(__smd_values collection)'

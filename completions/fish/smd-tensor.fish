@@ -29,7 +29,7 @@ complete -c smd-tensor -l csv -d 'short for --format=csv'
 complete -c smd-tensor -l tsv -d 'short for --format=tsv'
 complete -c smd-tensor -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
 complete -c smd-tensor -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker dtype shape index value value_smooth wall_time time elapsed superseded size min max mean std nan inf zero argmin argmax bin lo hi count edges counts reduction curve last steps)'
-complete -c smd-tensor -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker dtype shape index value value_smooth wall_time time elapsed superseded written size min max mean std nan inf zero argmin argmax bin lo hi count edges counts reduction curve last steps)'
+complete -c smd-tensor -l sort -d 'sort rows by these columns, with - descending; numbers as numbers' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker dtype shape index value value_smooth wall_time time elapsed superseded written size min max mean std nan inf zero argmin argmax bin lo hi count edges counts reduction curve last steps)'
 complete -c smd-tensor -l limit -d 'print the first N rows only' -x
 complete -c smd-tensor -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x
 complete -c smd-tensor -s H -l no-header -d 'print no header line'

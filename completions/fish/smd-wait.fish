@@ -17,7 +17,7 @@ complete -c smd-wait -l csv -d 'short for --format=csv'
 complete -c smd-wait -l tsv -d 'short for --format=tsv'
 complete -c smd-wait -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
 complete -c smd-wait -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial step mode mode_step state reason tensor value)'
-complete -c smd-wait -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial step mode mode_step state reason tensor value)'
+complete -c smd-wait -l sort -d 'sort rows by these columns, with - descending; numbers as numbers' -x -a '(__smd_values ,choice trial step mode mode_step state reason tensor value)'
 complete -c smd-wait -l limit -d 'print the first N rows only' -x
 complete -c smd-wait -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x
 complete -c smd-wait -s H -l no-header -d 'print no header line'

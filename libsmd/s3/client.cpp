@@ -18,23 +18,22 @@ constexpr int retry_cost = 5;
 constexpr int timeout_cost = 10;
 constexpr int slow_stalls = 15;  ///< Multiple of the usual patience.
 
-template <class T>
-bool is_one_of(const T& value, std::initializer_list<T> values) {
-  return contains(values, value);
-}
+using Codes = std::initializer_list<std::string_view>;
 
 /// Services other than S3 throttle with status 400.
 bool is_throttled(const HttpResponse& response, std::string_view code) {
-  return is_one_of(response.status, {429L, 503L}) ||
-         is_one_of<std::string_view>(code, {"SlowDown", "Throttling", "ThrottlingException", "TooManyRequestsException",
-                                            "RequestLimitExceeded"});
+  return response.status == 429 || response.status == 503 ||
+         contains(
+             Codes{"SlowDown", "Throttling", "ThrottlingException", "TooManyRequestsException", "RequestLimitExceeded"},
+             code);
 }
 
 /// Includes a body changed in transit; and S3 may report an error after status 200.
 bool is_passing(const HttpResponse& response, std::string_view code) {
-  return is_throttled(response, code) || is_one_of(response.status, {500L, 502L, 504L}) ||
-         is_one_of<std::string_view>(code, {"RequestTimeout", "InternalError", "ServiceUnavailable", "OperationAborted",
-                                            "BadDigest", "XAmzContentSHA256Mismatch"});
+  return is_throttled(response, code) || response.status == 500 || response.status == 502 || response.status == 504 ||
+         contains(Codes{"RequestTimeout", "InternalError", "ServiceUnavailable", "OperationAborted", "BadDigest",
+                        "XAmzContentSHA256Mismatch"},
+                  code);
 }
 
 constexpr std::pair<Trouble, std::string_view> words_for_troubles[] = {

@@ -50,16 +50,15 @@ Finding ask_for_role(const CredentialContext& context, const std::string& role, 
     if (base != nullptr) {
       sign(call, *base, settings.region, "sts", std::chrono::system_clock::now());
     }
-    HttpRequest request;
-    request.method = "POST";
-    request.url = (endpoint->tls ? "https://" : "http://") + endpoint->host + call.path;
-    request.headers = std::move(call.headers);
-    request.body = body;
-    request.connect_timeout = settings.patience.connect;
-    request.stall_timeout = settings.patience.stall;
-    request.total_timeout = settings.patience.total;
-    request.stop = context.stop;
-    const HttpResponse response = context.http.perform(request);
+    const HttpResponse response =
+        context.http.perform({.method = "POST",
+                              .url = (endpoint->tls ? "https://" : "http://") + endpoint->host + call.path,
+                              .headers = std::move(call.headers),
+                              .body = body,
+                              .connect_timeout = settings.patience.connect,
+                              .stall_timeout = settings.patience.stall,
+                              .total_timeout = settings.patience.total,
+                              .stop = context.stop});
     pugi::xml_document document;
     const bool readable = response.trouble == Trouble::none && document.load_string(response.body.c_str());
     if (!readable || response.status != 200) {

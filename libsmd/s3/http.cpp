@@ -45,8 +45,6 @@ struct Job {
   std::binary_semaphore done{0};
 };
 
-bool is_success(long status) noexcept { return status == 200 || status == 206; }
-
 /// Copies the part of a piece of the body that belongs to `into`.
 void fill(Job& job, const char* data, std::size_t size) {
   const std::span<std::byte> into = job.request->into;
@@ -68,7 +66,7 @@ std::size_t take_body(char* data, std::size_t one, std::size_t count, void* cont
     if (response.status == 0) {
       curl_easy_getinfo(job.easy.get(), CURLINFO_RESPONSE_CODE, &response.status);
     }
-    if (!is_success(response.status)) {
+    if (response.status != 200 && response.status != 206) {
       response.body.append(data, std::min(size, most_error_body - response.body.size()));
       job.enough = response.body.size() == most_error_body;  // the body might not end
     } else if (!job.request->into.empty()) {
@@ -116,21 +114,14 @@ std::size_t take_header(char* data, std::size_t one, std::size_t count, void* co
 }
 
 /// Of the codes that mean something else than a broken connection.
-constexpr std::pair<CURLcode, Trouble> troubles[] = {{CURLE_OK, Trouble::none},
-                                                     {CURLE_COULDNT_RESOLVE_HOST, Trouble::resolve},
-                                                     {CURLE_COULDNT_RESOLVE_PROXY, Trouble::resolve},
-                                                     {CURLE_COULDNT_CONNECT, Trouble::connect},
-                                                     {CURLE_OPERATION_TIMEDOUT, Trouble::stalled},
-                                                     {CURLE_PEER_FAILED_VERIFICATION, Trouble::tls},
-                                                     {CURLE_SSL_CACERT_BADFILE, Trouble::tls},
-                                                     {CURLE_SSL_CERTPROBLEM, Trouble::tls},
-                                                     {CURLE_SSL_CIPHER, Trouble::tls},
-                                                     {CURLE_SSL_ISSUER_ERROR, Trouble::tls},
-                                                     {CURLE_SSL_INVALIDCERTSTATUS, Trouble::tls},
-                                                     {CURLE_SSL_ENGINE_INITFAILED, Trouble::tls},
-                                                     {CURLE_USE_SSL_FAILED, Trouble::tls},
-                                                     {CURLE_OUT_OF_MEMORY, Trouble::internal},
-                                                     {CURLE_FAILED_INIT, Trouble::internal}};
+constexpr std::pair<CURLcode, Trouble> troubles[] = {
+    {CURLE_COULDNT_RESOLVE_HOST, Trouble::resolve}, {CURLE_COULDNT_RESOLVE_PROXY, Trouble::resolve},
+    {CURLE_COULDNT_CONNECT, Trouble::connect},      {CURLE_OPERATION_TIMEDOUT, Trouble::stalled},
+    {CURLE_PEER_FAILED_VERIFICATION, Trouble::tls}, {CURLE_SSL_CACERT_BADFILE, Trouble::tls},
+    {CURLE_SSL_CERTPROBLEM, Trouble::tls},          {CURLE_SSL_CIPHER, Trouble::tls},
+    {CURLE_SSL_ISSUER_ERROR, Trouble::tls},         {CURLE_SSL_INVALIDCERTSTATUS, Trouble::tls},
+    {CURLE_SSL_ENGINE_INITFAILED, Trouble::tls},    {CURLE_USE_SSL_FAILED, Trouble::tls},
+    {CURLE_OUT_OF_MEMORY, Trouble::internal},       {CURLE_FAILED_INIT, Trouble::internal}};
 
 Trouble trouble_of(CURLcode code) noexcept {
   const auto* const known = std::ranges::find(troubles, code, &std::pair<CURLcode, Trouble>::first);

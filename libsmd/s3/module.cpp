@@ -3,11 +3,14 @@
 #include <smd/version.hpp>
 
 #include <new>
+#include <optional>
+#include <utility>
 
 #include "s3/cache.hpp"
 #include "s3/s3_storage.hpp"
 #include "storage/s3_module.hpp"
 #include "text/escape.hpp"
+#include "text/s3_library.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -70,15 +73,22 @@ Outcome<std::string> call_sagemaker(const std::string& action, const std::string
                                  : problem(ProblemKind::network, "status " + std::to_string(response->status));
 }
 
-Outcome<std::string> sagemaker(const std::string& action, const std::string& body, const RemoteOptions& options) {
-  return with_settings<std::string>(
+std::string sagemaker(const std::string& action, const std::string& body, const RemoteOptions& options,
+                      std::optional<Problem>& problem) {
+  auto answer = with_settings<std::string>(
       options, 1, [&](Settings settings) { return call_sagemaker(action, body, std::move(settings)); });
+  if (answer) {
+    return *std::move(answer);
+  }
+  problem = std::move(answer.problem());
+  return {};
 }
 
-constexpr S3Module table{SMD_VERSION_STRING, &open, &open_writer, &sagemaker, &refuse_cache};
+constexpr S3Module functions{&open, &open_writer, &refuse_cache};
+constexpr text::S3Library library{SMD_VERSION_STRING, &functions, &sagemaker};
 
 }  // namespace
 }  // namespace smd::detail::storage::s3
 
-extern "C" SMD_EXPORT const smd::detail::storage::S3Module* smd_s3_module();
-const smd::detail::storage::S3Module* smd_s3_module() { return &smd::detail::storage::s3::table; }
+extern "C" SMD_EXPORT const smd::text::S3Library* smd_s3_library();
+const smd::text::S3Library* smd_s3_library() { return &smd::detail::storage::s3::library; }

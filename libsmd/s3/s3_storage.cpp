@@ -81,10 +81,7 @@ class S3File final : public File {
             : 0;
     auto range =
         fetch(start, std::min<std::uint64_t>(std::max<std::uint64_t>(rest.size(), ahead), size_ - start), etag_);
-    if (!range) {
-      return std::move(range.problem());
-    }
-    return ready + from_window(start, rest);
+    return range ? Outcome<std::size_t>(ready + from_window(start, rest)) : std::move(range.problem());
   }
 
  private:
@@ -147,10 +144,9 @@ std::string prefix_of(std::string_view folder) {
 }
 
 std::vector<DirEntry> entries_of(const Bucket::Listed& page) {
-  std::vector<DirEntry> entries;
-  for (const std::string& each : page.names) {
-    entries.push_back({std::string(text::leaf_of(each)), EntryKind::file});
-  }
+  std::vector<DirEntry> entries = mapped(page.names, [](const std::string& each) {
+    return DirEntry{std::string(text::leaf_of(each)), EntryKind::file};
+  });
   for (const std::string& each : page.folders) {
     const std::string_view leaf = text::leaf_of(each);
     if (!leaf.empty() && leaf != "." && leaf != "..") {
@@ -199,10 +195,7 @@ class S3Storage final : public Storage {
     auto listed = list_parts(folder, [&entries](std::vector<DirEntry> part) {
       entries.insert(entries.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
     });
-    if (!listed) {
-      return std::move(listed.problem());
-    }
-    return entries;
+    return listed ? Outcome(std::move(entries)) : std::move(listed.problem());
   }
 
   Status list_parts(std::string_view folder, const TakeEntries& take) override {
@@ -260,10 +253,7 @@ class S3Storage final : public Storage {
       }
       return ok();
     });
-    if (!listed) {
-      return std::move(listed.problem());
-    }
-    return totals;
+    return listed ? Outcome(totals) : std::move(listed.problem());
   }
 
   /// Uses the last listing, which tells whether a file that is written whole has changed.

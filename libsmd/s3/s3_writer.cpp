@@ -135,12 +135,11 @@ class S3Upload final : public Upload {
       const auto body = std::string_view(gathered_).substr(i * sizes_.part, sizes_.part);
       return send_part(first + i + 1, body, etags_[first + i]);
     });
-    if (!sent) {
-      return sent;
+    if (sent) {
+      sent_ += gathered_.size();
+      gathered_.clear();
     }
-    sent_ += gathered_.size();
-    gathered_.clear();
-    return ok();
+    return sent;
   }
 
   Status send_part(std::size_t number, std::string_view body, std::string& etag) const {

@@ -142,15 +142,10 @@ Outcome<Endpoint> service_endpoint(const Settings& settings, std::string_view se
                        : first_of({text::environment(variable), text::environment("AWS_ENDPOINT_URL"),
                                    setting(profile, "endpoint_url")});
   if (!url) {
-    Endpoint endpoint;
-    endpoint.host = aws_host(service, settings.region, settings.fips);
-    return endpoint;
+    return Endpoint{.host = aws_host(service, settings.region, settings.fips), .base = {}};
   }
   const auto endpoint = parse_endpoint(*url);
-  if (!endpoint) {
-    return no_endpoint(*url);
-  }
-  return *endpoint;
+  return endpoint ? Outcome<Endpoint>(*endpoint) : no_endpoint(*url);
 }
 
 }  // namespace smd::detail::storage::s3

@@ -1061,10 +1061,38 @@ class Made(unittest.TestCase):
         for step, scale in enumerate((0.5, 0.25, 0.25, 0.25)):
             tensor = Quantised(Storage("qint8", "0", 2), (2,), (1,), "scheme", scale, 0)
             self.write(f"run/ckpt_{step}.pt", zipped(pickled({"l.weight": tensor}), b"\1\2"))
-        for rule, step in (("UnchangedTensor", 3), ("WeightUpdateRatio", 2)):
-            pattern = ("-p", "tensor_regex=weight") if rule == "UnchangedTensor" else ()
-            result = rows("smd-rule", os.path.join(self.folder, "run"), "-r", rule, *pattern, status=1)[-1]
-            self.assertEqual((result["step"], result["value"]), (step, 0))
+        folder = os.path.join(self.folder, "run")
+        result = rows("smd-rule", folder, "-r", "UnchangedTensor", "-p", "tensor_regex=weight", status=1)[-1]
+        self.assertEqual((result["step"], result["value"]), (3, 0))
+
+    def test_integers_of_quantised_tensors_are_not_taken_for_numbers(self):
+        """By zero point 3, the integers 3 stand for zeros, and 0 for other numbers."""
+        def quantised(key, *how):
+            return Quantised(Storage("qint8", key, 2), (2,), (1,), "scheme", *how)
+
+        by_axis = *(Tensor(Storage(dtype, key, 16), (2,), (1,)) for dtype, key in (("float64", "2"), ("int64", "3"))), 0
+        tensors = {"axis.weight": quantised("0", *by_axis), "low.weight": quantised("0", 0.1, 3),
+                   "zero.weight": quantised("1", 0.1, 3), "plain.weight": Tensor(Storage("int8", "0", 2), (2,), (1,))}
+        content = zipped(pickled(tensors), b"\0\0", b"\3\3", struct.pack("<2d", 1, 1), bytes(16))
+        folder = os.path.dirname([self.write(f"run/ckpt_{step}.pt", content) for step in (1, 2)][0])
+        weights = "tensor_regex=weight"
+        for rule, *parameters in (("AllZero", weights), ("WeightUpdateRatio",), ("TensorVariance", weights, "min_threshold=1"),
+                                  ("Threshold", weights, "reduction=max", "operator=<", "threshold=1")):
+            out, _ = run("smd-rule", folder, "-r", rule, "-k", "--jsonl", *(f"-p{one}" for one in parameters), status=1)
+            *findings, result = map(json.loads, out.splitlines())
+            self.assertEqual({one["tensor"] for one in findings}, {"plain.weight"})
+            told = "3 of 4 tensors are quantised and were skipped: axis.weight, low.weight, zero.weight"
+            self.assertEqual(result["warnings"], [told])
+        result, = rows("smd-rule", folder, "-r", "AllZero", "-p", "tensor_regex=zero", status=5)
+        self.assertEqual(result["message"], "nothing was evaluated: 1 of 1 tensor is quantised and was skipped: zero.weight")
+
+    def test_damage_of_a_step_that_is_not_asked_for(self):
+        content = safetensors({"a": [1, 2], "b": [3]})
+        for step, end in ((1, None), (2, -4)):
+            self.write(f"run/checkpoint-{step}/model.safetensors", content[:end])
+        for step, status in ((1, "NoIssuesFound"), (2, "Error")):
+            result, = rows("smd-rule", os.path.join(self.folder, "run"), "-r", "ExplodingTensor", "-s", str(step), status=4)
+            self.assertEqual(result["status"], status)
 
     def test_the_same_elements_of_another_dense_size_are_another_tensor(self):
         indices, values = Tensor(Storage("int64", "0", 32), (2, 2), (2, 1)), Tensor(Storage("float32", "1", 8), (2,), (1,))
@@ -1087,7 +1115,8 @@ class Made(unittest.TestCase):
     def test_a_scale_that_is_no_number(self):
         for scale in (math.nan, math.inf):
             tensor = Quantised(Storage("qint8", "0", 2), (2,), (1,), "scheme", scale, 0)
-            _, errors = run("smd-rule", self.write("a.pt", zipped(pickled({"w": tensor}), b"\1\2")), "-r", "ExplodingTensor")
+            path = self.write("a.pt", zipped(pickled({"w": tensor}), b"\1\2"))
+            _, errors = run("smd-rule", path, "-r", "ExplodingTensor", status=5)
             told = f"tensor 'w': by its scale {scale} none of its integers stands for a number"
             self.assertEqual(len([line for line in errors if "warning" in line and told in line]), 1, errors)
             parts = (Tensor(Storage(dtype, key, 16), (2,), (1,)) for dtype, key in (("float64", "1"), ("int64", "2")))

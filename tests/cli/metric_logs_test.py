@@ -223,6 +223,19 @@ JUDGED = [
 ]
 
 
+# The means of --smooth 0.5 at some steps, by hand: s = (s + x) / 2, divided by 1 - 0.5^n.
+SMOOTHED = [
+    {"id": "smooth: goes back", "means": {0: 4, 1: 20 / 3, 3: 44 / 7, 4: 4},
+     "stages": ["step,loss\n0,4\n1,3\n2,2\n3,1\n", "step,loss\n1,8\n", "3,6\n4,2\n"]},
+    {"id": "smooth: goes back between steps", "means": {0: 4, 1: 16 / 3, 3: 20 / 7},
+     "stages": ["step,loss\n0,4\n2,2\n", "1,6\n", "3,1\n"]},
+    {"id": "smooth: value again", "means": {0: 4, 1: 20 / 3, 2: 4},
+     "stages": ["step,loss\n0,4\n1,3\n", "1,8\n", "2,2\n"]},
+    {"id": "smooth: another column stays", "means": {0: 4, 1: 20 / 3, 3: 44 / 7},
+     "stages": ["step,loss,val\n0,4,9\n1,3,9\n2,2,9\n3,1,9\n", "1,8,\n", "3,6,\n"]},
+]
+
+
 def followed_and_whole(commands, stages, *command, replaced=False):
     """The rows of a command that follows a file, which grows, and of one that reads it afterwards; and what it said.
     `replaced`: each time by another file."""
@@ -250,6 +263,27 @@ def check_whole_steps(commands, _, case):
     for replaced in (False, True):
         shown, right, err = followed_and_whole(commands, stages, *case["command"], replaced=replaced)
         require(shown == right, f"{case['id']}: replaced: {replaced}: {shown}, right is {right}: {err}")
+
+
+def check_smoothed(commands, _, case):
+    """Means are over the values that count, in the order of steps, however they come."""
+    for name, command in (("value_smooth", ["smd-tensor", "-s", ":"]), ("mean_smooth", ["smd-reduce", "-r", "mean"]),
+                          ("mean_smooth", ["smd-reduce", "-r", "mean", "--by", "step"])):
+        shown, whole, err = followed_and_whole(commands, case["stages"], *command, "-n", "loss", "--smooth", "0.5")
+        for rows in (shown, whole):
+            means = {row["step"]: row[name] for row in rows}  # those shown last
+            require(all(abs(means[step] - right) < 1e-12 for step, right in case["means"].items()),
+                    f"{command[0]}: {means}, right is {case['means']}: {err}")
+
+
+def check_late_column(commands, _, case):
+    """The columns of --pivot are those of the first row, and of names. A warning names what comes later."""
+    stages = ["step,loss,val\n0,4,\n1,3,\n2,2,\n", "3,1,7\n", "4,1,8\n"]
+    shown, right, err = followed_and_whole(commands, stages, "smd-tensor", "-s", ":", "--pivot", *case["names"])
+    if case["left_out"]:
+        right = [{key: value for key, value in row.items() if key != "val"} for row in right]
+    require(shown == right, f"{case['id']}: {shown}, right is {right}: {err}")
+    require(err.count(b"'val'; with -n") == case["left_out"], f"{case['id']}: it said {err}")
 
 
 def check_judged(commands, _, case):
@@ -306,6 +340,9 @@ def main():
         with open(f"{logs}/{file}", encoding="utf-8") as cases:
             checks += [(check, case) for case in json.load(cases)["cases"]]
     checks += [(check_judged, case) for case in JUDGED]
+    checks += [(check_smoothed, case) for case in SMOOTHED]
+    checks += [(check_late_column, {"id": "named column", "names": ["-n", "loss", "-n", "val"], "left_out": 0}),
+               (check_late_column, {"id": "late column", "names": ["-e", "."], "left_out": 1})]
     checks.append((check_without_step, {"id": "wb_global_step_gap"}))
     checks += [(check_whole_steps, {"id": command[0], "command": command}) for command in
                (["smd-tensor", "-s", ":", "-e", ".", "--pivot"], ["smd-ls", "--steps"],

@@ -566,7 +566,7 @@ class Shards(unittest.TestCase):
                 for file in (first, second, first):
                     with open(file, 'rb') as part:
                         out.write(part.read())
-            self.assertIn(f'{both}: line 3: part 1 of 2 has this row already', self.refused(both))
+            self.assertIn(f'{both}: line 5: part 1 of 2 has this row already', self.refused(both))
             another = os.path.join(folder, 'another')
             run('smd-reduce', *options, '--shard', '2/3', '--jsonl', '-o', another)
             self.assertIn('a part of 3, the first is one of 2', self.refused(first, another))

@@ -327,6 +327,41 @@ class Report(unittest.TestCase):
         self.assertEqual((medians["points"], medians["not finite"]), ("3", ""))
         self.assertIn("NaN left out: 1 element of all steps", figure.text())
 
+    def test_steps_that_were_not_read(self):
+        """They are gaps, also in percentiles, and the weights after them are compared with nothing."""
+        def saved(steps):  # twice the weights of the step before: what changed is all of them
+            return [{"step": step, "tensor": name, "value": [2.0 ** step] * 200, "collections": ["weights"]}
+                    for step in range(8) for name in ("v", "w") if name == "v" or step in steps]
+
+        unread = self.save("unread", saved(range(8)))
+        os.remove(os.path.join(unread, "events", "000000000003", "000000000003_worker_0.tfevents"))
+        unsaved = self.save("unsaved", saved([0, 1, 2, 4, 5, 6, 7]))
+        # Compared with step 2, which was saved last before, step 4 has changed by 12 from 4.
+        for trial, status, ratios in ((unread, 4, ("5", "1", "1")), (unsaved, (0, 1), ("6", "3", "1"))):
+            shown = {title: table for title, table, _, _ in figures(self.page(trial, status=status))}
+            (ratio,) = [row for row in shown["Update to weight ratio"] if row["curve"] == "w"]
+            self.assertEqual((ratio["points"], ratio["greatest"], ratio["gaps"]), ratios)
+            self.assertEqual({(row["points"], row["gaps"]) for row in shown["w"]}, {("7", "1")})
+
+    def test_a_step_of_one_worker_that_was_not_read(self):
+        saved = [{"step": step, "tensor": "loss", "value": 1.0, "worker": worker, "collections": ["losses"]}
+                 for step in (0, 1, 3, 7, 15, 31, 63) for worker in ("w0", "w1")]
+        trial = self.save("workers", saved)
+        os.remove(os.path.join(trial, "events", "000000000007", "000000000007_w1.tfevents"))
+        (table,) = [table for title, table, _, _ in figures(self.page(trial, status=4)) if title == "loss by worker"]
+        self.assertEqual([(row["curve"], row["points"], row["gaps"]) for row in table],
+                         [("w0", "7", ""), ("w1", "6", "1")])
+
+    def test_nan_of_all_workers_is_counted(self):
+        """Once in the table of tensors; the percentiles are those of the first worker, and leave none out."""
+        saved = [{"step": step, "tensor": "w", "worker": worker,
+                  "value": [*(["NaN", "NaN", "-Infinity"] if (step, worker) == (1, "w1") else [1, 2, 3]), *range(200)]}
+                 for step in range(3) for worker in ("w0", "w1")]
+        page = self.page(self.save("w", saved))
+        (row,) = table_rows(next(page.by_id("tensors").all("table")))
+        self.assertEqual((row["NaN"], row["inf"], row["elements"]), ("2", "1", "203"))
+        self.assertNotIn("NaN left out", page.by_id("distributions").text())
+
     def test_pictures_and_text_that_were_logged(self):
         """The first and last of each tag, as smd-tensor extracts them."""
         log = os.path.join(LOGS, "pt_media")

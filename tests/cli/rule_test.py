@@ -719,6 +719,27 @@ class Following(unittest.TestCase):
                 shutil.rmtree(base.place)
                 shutil.rmtree(other.place)
 
+    def test_the_other_trial_is_waited_for(self):
+        """It is not there yet; then it is there as a whole."""
+        base, other = self.job('runs-base'), self.job('runs-other')
+        place = other.place
+        other.place = os.path.join(self.folder, 'hidden')
+        os.rename(place, other.place)
+        for job in (base, other):
+            for _, paths in job.steps:
+                job.write(paths)
+            job.end()
+        process = self.start(base.place, '--other', place, '-r', 'SimilarAcrossRuns', '-k', '--jsonl')
+        self.assertIn(f'smd-rule: note: {place}: does not exist yet; waiting for it',
+                      process.stderr.readline().decode())
+        os.rename(other.place, place)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 1, err)
+        *findings, _ = (json.loads(line) for line in out.splitlines())
+        self.assertEqual([one['step'] for one in findings], [2, 4, 5])
+        for one in findings:
+            self.assertTrue(one['message'].endswith(f', compared with {place}'), one)
+
     def test_both_jobs_are_running(self):
         """The other one is slower."""
         base, other = self.job('runs-base'), self.job('runs-other')
@@ -783,6 +804,17 @@ class Following(unittest.TestCase):
             self.assertEqual([case[0].tag for case in cases], ['failure', 'skipped'])
             self.assertEqual([name for name in os.listdir(self.folder) if name.startswith('.')], [])
             shutil.rmtree(job.place)
+
+    def test_a_signal_before_the_other_trial_is_there(self):
+        job = self.job('pt-healthy')
+        job.write(job.steps[0][1])
+        process = self.start(job.place, '-r', 'SimilarAcrossRuns', '--other', os.path.join(self.folder, 'later'), '--jsonl')
+        self.assertIn(b'does not exist yet; waiting for it', process.stderr.readline())
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, -signal.SIGTERM, err)
+        result = json.loads(out)
+        self.assertEqual((result['status'], result['kind'], result['message']), ('InProgress', None, None))
 
     def test_several_at_once(self):
         first, second = self.job('pt-vanishing'), self.job('pt-healthy')

@@ -95,6 +95,25 @@ class SameAnswers(Case):
         found = self.run_command("smd-ls", "--find", "s3://models/trainer_run").stdout.decode().splitlines()
         self.assertEqual(found, ["s3://models/trainer_run"])
 
+    def test_unfinished_copies(self):
+        """They are left out as on disk, with the same notes."""
+        fixtures = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fixtures")
+        logs = os.path.join(self.root, "copies", "logs")
+        for folder in ("", "run.tmp", "run.tmp/deep", "sub/.~tmp~", "sub/good", "old~"):
+            shutil.copytree(os.path.join(fixtures, "small-logs", "seed-1"), os.path.join(logs, folder),
+                            dirs_exist_ok=True)
+        for folder in ("checkpoint-10", "checkpoint-20.tmp", "tmp-checkpoint-30"):
+            shutil.copytree(os.path.join(fixtures, "checkpoints", "trainer_run", "checkpoint-10"),
+                            os.path.join(self.root, "copies", "models", folder))
+        for place, tensor, copies in (("logs", b"sub/good/", 3), ("models", b"lm_head", 2)):
+            here = self.run_command("smd-ls", os.path.join(self.root, "copies", place))
+            there = self.run_command("smd-ls", "s3://copies/" + place)
+            self.assertEqual((there.returncode, there.stdout), (0, here.stdout))
+            self.assertIn(tensor, there.stdout)
+            notes = there.stderr.replace(b"s3://", self.root.encode() + b"/")
+            self.assertEqual(sorted(notes.splitlines()), sorted(here.stderr.splitlines()))
+            self.assertEqual(notes.count(b"its name is that of an unfinished copy"), copies, notes)
+
     def test_find(self):
         found = self.run_command("smd-ls", "--find", "s3://recorded/")
         self.assertEqual(found.returncode, 0)

@@ -27,7 +27,7 @@ constexpr Dtype npy_dtypes[] = {Dtype::float32, Dtype::float64, Dtype::int32,   
                                 Dtype::uint16,  Dtype::uint32,  Dtype::uint64,    Dtype::complex128, Dtype::float16};
 
 std::string written(const TensorView& view) {
-  const tensor::NpyType type = tensor::npy_type(view);
+  const tensor::NpyType type = tensor::stacked_npy_type(view.dtype(), {view.bytes()});
   std::string file = tensor::npy_header(type, view.shape());
   SMD_REQUIRE(file.size() % 64 == 0);  // NumPy guarantees that elements are aligned
   (void)tensor::write_npy_elements(view.dtype(), type, view.bytes(), [&](std::span<const std::byte> part) {

@@ -23,6 +23,7 @@ PLACES = [*(str(path) for family in ("tb-logs", "checkpoints", "metric-logs", "p
           *(os.path.join(folder, name) for folder in (TRIALS, os.path.join(TRIALS, "broken"))
             for name in sorted(os.listdir(folder)) if not name.endswith(".json"))]
 DIGITS = "good-pytorch-digits"
+RESTART = "tb-logs/restart_plain"
 # Options of each command; "-" stands for all places, "+" for some of them.
 CALLS = {
     "smd-ls": [["+"], ["-", "-l"], ["+", "--tree"], ["+", "--tree", "--by", "dtype"], ["+", "--steps", "-l"], ["+", "--steps"],
@@ -30,21 +31,32 @@ CALLS = {
                ["+", "--locations", "-s", "last"], ["-", "--check"], ["--find", "tb-logs/sweep"]],
     "smd-tensor": [["+", "-c", "losses"], ["-", "-e", ".", "--stat"], ["tb-logs/sick", "-c", "losses", "--smooth", "0.6"],
                    [DIGITS, "DigitNet_conv.bias", "--hist"], ["tb-logs/sick", "-c", "losses", "--pivot"],
-                   [DIGITS, "fc_output_0", "-s", "0"], ["+", "-c", "losses", "--with-superseded"]],
+                   [DIGITS, "fc_output_0", "-s", "0"], ["+", "-c", "losses", "--with-superseded"],
+                   [RESTART, "--columns", "all"], [RESTART, "--stat", "--columns", "all"],
+                   [RESTART, "--stat", "--with-superseded"]],
     "smd-reduce": [["-", "-s", "last"], ["+", "-s", "last", "-r", "l2,nan,p99", "--by", "step"], [DIGITS, "--hist", "-s", "0"],
                    [DIGITS, "--by", "tensor", "-r", "mean"], [DIGITS, "-r", "mean", "--shard", "1/9"],
-                   ["tb-logs/sick", "-c", "losses", "-r", "mean", "--pivot"]],
+                   ["tb-logs/sick", "-c", "losses", "-r", "mean", "--pivot"], [RESTART, "tb-logs/healthy", "--across"],
+                   [RESTART, "tb-logs/sick", "--across", "--by", "tensor"], [RESTART, "--across", "--pivot", "-r", "mean"],
+                   [RESTART, "--with-superseded"], ["+", "-s", "last", "--columns", "all"], [DIGITS, "--by", "tensor,step,row"],
+                   [RESTART, "--smooth", "0.6", "--columns", "all"], [DIGITS, "--hist", "-s", "0", "--by", "step"],
+                   [DIGITS, "--hist", "-s", "0", "--by", "tensor"], [DIGITS, "--shard", "1/2", "--by", "tensor", "--jsonl"],
+                   [DIGITS, "--where", "mean > 1e9", "--shard", "1/2", "--jsonl"]],
     "smd-rule": [["-", "-r", "ExplodingTensor,Overfit,DeadRelu"], ["tb-logs/sick", "-r", "VanishingGradient,Overfit", "-k"],
                  ["tb-logs/sick", "-r", "Overfit", "--findings"], ["--list"], ["--describe", "Overfit"],
                  ["tb-logs/sick", DIGITS, "-r", "Overfit,VanishingGradient", "--explain"],
-                 ["-r", "Overfit", "--check-config"], ["nowhere", "-r", "Overfit"]],
+                 ["-r", "Overfit", "--check-config"], ["nowhere", "-r", "Overfit"],
+                 [DIGITS, "tb-logs/sick", "-r", "Overfit", "--shard", "2/2", "--jsonl"]],
     "smd-wait": [[DIGITS, "-s", "38", "--timeout", "0"], [DIGITS, "-s", "39", "--timeout", "0"], [DIGITS, "--end"],
                  ["tb-logs/sick", "--until", "val/loss < 1"], ["good-running", "-s", "99999", "--timeout", "0"]],
     "smd-diff": [["checkpoints/rule_blowup", "-s", "1000,2000"], ["checkpoints/rule_blowup", "-s", "1000,2000", "--summary"],
                  ["diff-cases/kinds_a", "diff-cases/kinds_b", "--all"], ["diff-cases/kinds_a", "diff-cases/kinds_b", "--summary"],
-                 ["pytorch/state_dict/step_1.pt", "pytorch/state_dict/step_2.pt", "--all"]],
-    "smd-report": [[place, "-f", "json"] for place in
-                   ("tb-logs/sick", DIGITS, "checkpoints/shard_missing", "metric-logs/wb_new", "tb-logs/pt_hparams")],
+                 ["pytorch/state_dict/step_1.pt", "pytorch/state_dict/step_2.pt", "--all"],
+                 *(["diff-cases/kinds_a", "diff-cases/kinds_b", "--all", "--by", by]
+                   for by in ("", "step", "tensor", "worker", "tensor,step", "tensor,step,worker"))],
+    "smd-report": [["tb-logs/sick", "nowhere", "-f", "json"],
+                   *([place, "-f", "json"] for place in
+                     (DIGITS, "checkpoints/shard_missing", "metric-logs/wb_new", "tb-logs/pt_hparams"))],
     "smd-runs": [["tb-logs"], ["metric-logs", "--hp", "all"], ["tb-logs/sweep", "--until-step", "100"], ["checkpoints"]],
 }
 
@@ -84,6 +96,8 @@ def shown(command):
     done = subprocess.run(["-" if word == "+" else word for word in command], cwd=ROOT / "tests/fixtures",
                           input="\n".join(places), capture_output=True, text=True, check=False, timeout=240,
                           env={"PATH": BIN_DIR, "LC_ALL": "C.UTF-8"})
+    if "--jsonl" in command:
+        return [json.loads(line) for line in done.stdout.splitlines()]
     return json.loads(done.stdout) if done.stdout else []
 
 
@@ -100,7 +114,7 @@ def main():
         seen = set()
         forms = set()
         for options in calls:
-            command = [name, *options, *(() if "-f" in options else ("--json",))]
+            command = [name, *options, *(() if {"-f", "--jsonl"} & set(options) else ("--json",))]
             printed = shown(command)
             outputs += 1
             rows += len(printed)

@@ -48,17 +48,15 @@ std::string without_mark(std::string_view text) {
 }
 
 [[noreturn]] void refuse_unknown(const CommandDefinition& definition, std::string_view argument) {
-  if (!argument.starts_with("--")) {
-    const std::string_view name = argument.substr(0, 2);
-    throw UsageError("unknown option " + single_quoted(name) + option_hint(definition, name));
+  const bool letter = !argument.starts_with("--");
+  const std::string_view name = argument.substr(0, letter ? 2 : argument.find('='));
+  std::string hint = option_hint(definition, name);
+  if (hint.empty() && !letter) {
+    const std::vector<std::string> candidates =
+        mapped(definition.options(), [](const OptionSpec* spec) { return "--" + std::string(spec->name); });
+    hint = did_you_mean(detail::nearest(name, candidates, 1));
   }
-  const std::string_view name = argument.substr(0, argument.find('='));
-  if (const std::string hint = option_hint(definition, name); !hint.empty()) {
-    throw UsageError("unknown option " + single_quoted(name) + hint);
-  }
-  const std::vector<std::string> candidates =
-      mapped(definition.options(), [](const OptionSpec* spec) { return "--" + std::string(spec->name); });
-  throw UsageError("unknown option " + single_quoted(name) + did_you_mean(detail::nearest(name, candidates, 1)));
+  throw UsageError("unknown option " + single_quoted(name) + hint);
 }
 
 /// Whether any of the arguments could be this option.
@@ -159,9 +157,8 @@ CommandLine CommandLine::parse(const CommandDefinition& definition, const std::v
     line.given_.push_back({spec, std::move(value)});
   }
   if (!line.has("help") && !line.has("version")) {
-    // What --merge joins is named: there is no trial.
-    if (line.operands_.empty() && !definition.operands.empty() && definition.operands.front().here &&
-        !line.has("merge")) {
+    if (line.operands_.empty() && !definition.operands.empty() && definition.operands.front().here) {
+      refuse_if(line.has("merge"), "--merge: name the files that --shard --jsonl wrote");
       line.here_ = true;
       line.operands_.emplace_back(".");
     }

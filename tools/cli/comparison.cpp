@@ -24,11 +24,6 @@ constexpr std::array<std::pair<std::string_view, Relation>, 8> relations = {{{"=
                                                                              {">=", Relation::at_least},
                                                                              {"~", Relation::matches}}};
 
-std::optional<Relation> relation_of(std::string_view sign) noexcept {
-  const auto* const row = std::ranges::find_if(relations, [&](const auto& one) { return one.first == sign; });
-  return row == relations.end() ? std::nullopt : std::optional(row->second);
-}
-
 }  // namespace
 
 Comparison parse_comparison(const std::string& whole, std::string_view form) {
@@ -53,9 +48,11 @@ Comparison parse_comparison(const std::string& whole, std::string_view form) {
   const auto part = [&](std::size_t begin, std::size_t end) {
     return text::trimmed(std::string_view(whole).substr(begin, end - begin), " ");
   };
-  const auto relation = apart ? relation_of(part(apart->begin, apart->end)) : std::nullopt;
-  invalid_if(!relation || part(0, apart->begin).empty(), single_quoted(whole) + " is not " + std::string(form));
-  return {std::string(part(0, apart->begin)), *relation, std::string(part(apart->end, whole.size())), whole};
+  const std::string_view sign = apart ? part(apart->begin, apart->end) : std::string_view();
+  const auto* const row = std::ranges::find_if(relations, [&](const auto& one) { return one.first == sign; });
+  invalid_if(row == relations.end() || part(0, apart->begin).empty(),
+             single_quoted(whole) + " is not " + std::string(form));
+  return {std::string(part(0, apart->begin)), row->second, std::string(part(apart->end, whole.size())), whole};
 }
 
 bool holds(Relation relation, int order) noexcept {

@@ -4,6 +4,7 @@
 #include "cli/interruption.hpp"
 #include "cli/mapped.hpp"
 #include "cli/output_file.hpp"
+#include "cli/progress.hpp"
 #include "cli/text.hpp"
 #include "text/environment.hpp"
 #include "text/escape.hpp"
@@ -31,22 +32,6 @@ thread_local std::string last_failure_of_thread;
 thread_local std::string_view trial_of_thread;
 thread_local const Diagnostics* held_of_thread = nullptr;  // the one whose messages are kept
 thread_local Diagnostics* keeper_of_thread = nullptr;      // the one that keeps them
-
-}  // namespace
-
-std::optional<Level> parse_level(const char* wanted) noexcept {
-  constexpr std::pair<const char*, Level> names[] = {
-      {"off", Level::error},    {"critical", Level::error},  {"fatal", Level::error}, {"error", Level::error},
-      {"warn", Level::warning}, {"warning", Level::warning}, {"info", Level::info},   {"debug", Level::debug}};
-  for (const auto& [name, level] : names) {
-    if (strcasecmp(wanted, name) == 0) {
-      return level;
-    }
-  }
-  return std::nullopt;
-}
-
-namespace {
 
 Level level_from_environment() {
   return parse_level(text::environment("SMDEBUG_LOG_LEVEL").value_or("").c_str()).value_or(Level::warning);
@@ -86,6 +71,18 @@ std::string text_about(std::string_view trial, std::string_view text) {
 }
 
 }  // namespace
+
+std::optional<Level> parse_level(const char* wanted) noexcept {
+  constexpr std::pair<const char*, Level> names[] = {
+      {"off", Level::error},    {"critical", Level::error},  {"fatal", Level::error}, {"error", Level::error},
+      {"warn", Level::warning}, {"warning", Level::warning}, {"info", Level::info},   {"debug", Level::debug}};
+  for (const auto& [name, level] : names) {
+    if (strcasecmp(wanted, name) == 0) {
+      return level;
+    }
+  }
+  return std::nullopt;
+}
 
 AboutTrial::AboutTrial(std::string_view trial) noexcept : before_(std::exchange(trial_of_thread, trial)) {}
 AboutTrial::~AboutTrial() { trial_of_thread = before_; }
@@ -371,9 +368,7 @@ void Diagnostics::write_line(Level level, std::string_view tag, std::string_view
   append_printable(rest, text::excerpt(text, longest_message), ascii_);
   rest += '\n';
   const std::string plain = tool_ + ": " + std::string(tag) + rest;
-  if (before_line_ != nullptr) {
-    before_line_();
-  }
+  Progress::erase_line();
   ++written_;
   // If a line cannot be written, there is nowhere left to say so. No message is worth waiting for its reader.
   if (color_ && level <= Level::warning) {

@@ -108,9 +108,6 @@ class Diagnostics {
   /// Writes the counts of texts that repeated. Called by `run_command`.
   void finish();
 
-  /// Called before each line, so that a progress display can get out of the way.
-  void set_before_line(void (*hook)()) noexcept { before_line_ = hook; }
-
  private:
   friend class HeldMessages;
   struct Keeper {};
@@ -136,7 +133,6 @@ class Diagnostics {
   bool names_trials_ = false;
   bool other_trials_have_rows_ = false;
   detail::Descriptor log_;  // of the log file
-  void (*before_line_)() = nullptr;
   mutable std::mutex mutex_;
   struct Repeated {
     Level level;

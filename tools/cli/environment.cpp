@@ -28,14 +28,14 @@ constexpr std::array<EnvironmentVariable, 25> variables = {{
     {"COLUMNS", "The width of help texts and pictures where the output is no terminal; default 80."},
     {"SMDEBUG_LOG_LEVEL",
      "Which messages are shown, as with the reference implementation: debug, info, warning (the default), error or "
-     "off. -q and -v take precedence.",
+     "off. off is as error: errors are always shown. -q and -v take precedence.",
      {},
      EnvironmentForm::level,
      "warning"},
     {"SMDEBUG_LOG_PATH", "A file to which messages are also appended."},
     {"SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW",
-     "How many steps that not all workers have written may lie behind the last complete one, before the oldest half of "
-     "them counts as complete; default 1000.",
+     "How many steps after the last complete one may be incomplete; of more, the oldest, half as many as this, count "
+     "as complete. Default 1000.",
      {},
      EnvironmentForm::count,
      "1000"},

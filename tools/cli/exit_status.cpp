@@ -17,11 +17,11 @@ namespace {
 
 // NoMoreData is "no" for a command that asks for a step; smd-wait, which waits for it, has a status of its own.
 constexpr std::array<MessageTag, 18> tags = {{
-    {"TensorUnavailable", ExitStatus::no, "no tensor of that name was saved"},
+    {"TensorUnavailable", ExitStatus::no, "no tensor of that name was saved, or nothing is selected"},
     {"TensorUnavailableForStep", ExitStatus::no, "the tensor, or its value, was not saved at that step"},
     {"StepUnavailable", ExitStatus::no, "the step was skipped"},
-    {"StepNotYetAvailable", ExitStatus::no, "the step may still come: the job runs"},
-    {"NoMoreData", ExitStatus::no, "the job ended before the step came; status 6 of smd-wait"},
+    {"StepNotYetAvailable", ExitStatus::no, "the step may still come: the job runs; status 5 of smd-rule"},
+    {"NoMoreData", ExitStatus::no, "the job ended before the step came; status 6 of smd-wait, 5 of smd-rule"},
     {"InvalidWorker", ExitStatus::no, "no such worker, or it did not save what is asked for"},
     {"StepAlreadySaved", ExitStatus::no, "smd-save: that worker has saved that step before"},
     {"Usage", ExitStatus::usage, "an option, a pattern, a rule, a parameter or a configuration is wrong"},

@@ -37,14 +37,6 @@ void append_entry(std::string& out, std::string_view left, std::string_view righ
   out += text;
 }
 
-void append_option(std::string& out, const OptionSpec& spec, const CommandDefinition& definition, std::size_t width) {
-  std::string text(spec.help);
-  if (const std::string words = definition.words_beside(text, spec); !words.empty()) {
-    text += ": " + words;
-  }
-  append_entry(out, heading(spec), text, help_column + least_beside <= width ? help_column : option_below, width);
-}
-
 // Usage, the sentence, and the examples.
 std::string beginning(const CommandDefinition& definition, std::size_t width) {
   constexpr std::string_view usage = "Usage:";
@@ -91,7 +83,9 @@ std::string help_text(const CommandDefinition& definition, std::size_t width) {
   for (const OptionGroup& group : definition.groups()) {
     out += "\n" + std::string(group.title) + ":\n";
     for (const OptionSpec* spec : group.options) {
-      append_option(out, *spec, definition, width);
+      std::string text(spec->help);
+      append_part(text, definition.words_beside(text, *spec), ": ");
+      append_entry(out, heading(*spec), text, help_column + least_beside <= width ? help_column : option_below, width);
     }
   }
   out += "\nExit status:\n";

@@ -12,12 +12,6 @@
 
 namespace smd::tool {
 
-namespace {
-
-constexpr std::size_t block_size = std::size_t{64} << 10;
-
-}  // namespace
-
 std::optional<LineFile> LineFile::open(const std::string& path, std::string_view what, Diagnostics& messages) {
   boost::system::error_code unknown;
   if (boost::filesystem::is_directory(path, unknown)) {
@@ -35,6 +29,7 @@ std::optional<LineFile> LineFile::open(const std::string& path, std::string_view
 }
 
 bool LineFile::next(std::string& line) {
+  constexpr std::size_t block_size = std::size_t{64} << 10;
   line.clear();
   offset_ = end_;
   while (true) {

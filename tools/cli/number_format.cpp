@@ -4,9 +4,9 @@
 #include <smd/elements.hpp>
 
 #include "text/half.hpp"
+#include "text/number.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 namespace smd::tool {
@@ -20,14 +20,10 @@ char* write_literal(char* out, std::string_view text) noexcept {
   return out + text.size();
 }
 
-std::string_view non_finite_text(double number) noexcept {
-  return std::isnan(number) ? "nan" : number > 0 ? "inf" : "-inf";
-}
-
 template <class Number>
 char* write_real(char* out, Number number, int precision) noexcept {
   if (!std::isfinite(number)) {
-    return write_literal(out, non_finite_text(static_cast<double>(number)));
+    return write_literal(out, std::isnan(number) ? "nan" : number > 0 ? "inf" : "-inf");
   }
   if (precision > 0) {
     return std::to_chars(out, out + real_chars, static_cast<double>(number), std::chars_format::general, precision).ptr;
@@ -67,17 +63,6 @@ char* write_small_real(char* out, float number, int precision, Same&& same) noex
   return exact_end - exact <= end - out ? write_literal(out, {exact, exact_end}) : end;
 }
 
-template <class Real>
-char* write_complex(char* out, std::complex<Real> number, int precision) noexcept {
-  out = write_real(out, number.real(), precision);
-  if (std::isnan(number.imag()) || !std::signbit(number.imag())) {
-    *out++ = '+';
-  }
-  out = write_real(out, number.imag(), precision);
-  *out++ = 'j';
-  return out;
-}
-
 }  // namespace
 
 char* write_number(char* out, float number, int precision) noexcept { return write_real(out, number, precision); }
@@ -91,13 +76,12 @@ char* write_number(char* out, BFloat16 number, int precision) noexcept {
     return detail::bfloat16_bits(static_cast<float>(rounded)) == number.bits;
   });
 }
-char* write_number(char* out, std::complex<float> number, int precision) noexcept {
-  return write_complex(out, number, precision);
-}
-char* write_number(char* out, std::complex<double> number, int precision) noexcept {
-  return write_complex(out, number, precision);
-}
 char* write_number(char* out, bool truth, int) noexcept { return write_literal(out, truth ? "true" : "false"); }
+
+std::string whole_number_text(double number, int precision) {
+  const auto whole = text::whole_of(number);
+  return whole ? std::to_string(*whole) : number_text(number, precision);
+}
 
 char* make_json(char* begin, char* end, NonFinite style) noexcept {
   const std::string_view text(begin, end);

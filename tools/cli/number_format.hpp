@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <cmath>
 #include <complex>
 #include <concepts>
 #include <cstddef>
@@ -27,12 +28,20 @@ char* write_number(char* out, float number, int precision = 0) noexcept;
 char* write_number(char* out, double number, int precision = 0) noexcept;
 char* write_number(char* out, Half number, int precision = 0) noexcept;
 char* write_number(char* out, BFloat16 number, int precision = 0) noexcept;
-char* write_number(char* out, std::complex<float> number, int precision = 0) noexcept;
-char* write_number(char* out, std::complex<double> number, int precision = 0) noexcept;
 char* write_number(char* out, bool truth, int precision = 0) noexcept;  ///< `true`, `false`.
 template <std::integral Integer>
 char* write_number(char* out, Integer number, int /*precision*/ = 0) noexcept {
   return std::to_chars(out, out + number_chars, number).ptr;
+}
+template <class Real>
+char* write_number(char* out, std::complex<Real> number, int precision = 0) noexcept {
+  out = write_number(out, number.real(), precision);
+  if (std::isnan(number.imag()) || !std::signbit(number.imag())) {
+    *out++ = '+';
+  }
+  out = write_number(out, number.imag(), precision);
+  *out++ = 'j';
+  return out;
 }
 
 /// How JSON shows NaN and infinities: as the strings "NaN", "Infinity", "-Infinity", or as null.
@@ -64,5 +73,8 @@ template <class Number>
   char text[number_chars];
   return {text, write_number(text, number, precision)};
 }
+
+/// The same, but whole numbers up to 2^53 in full, whatever the precision.
+[[nodiscard]] std::string whole_number_text(double number, int precision);
 
 }  // namespace smd::tool

@@ -29,6 +29,20 @@ std::size_t extent_of(int descriptor, unsigned short winsize::*side, const char*
   return result.ec == std::errc() && number > 0 && number <= 10'000 ? std::max(number, least) : otherwise;
 }
 
+/// Columns that a line takes, without the sequences that colour it.
+std::size_t shown_width(std::string_view line) {
+  std::string plain;
+  bool in_sequence = false;
+  for (const char c : line) {
+    in_sequence = in_sequence || c == '\x1b';
+    if (!in_sequence) {
+      plain += c;
+    }
+    in_sequence = in_sequence && c != 'm';
+  }
+  return display_width(plain);
+}
+
 }  // namespace
 
 bool is_terminal(int descriptor) noexcept { return isatty(descriptor) == 1; }
@@ -61,24 +75,6 @@ TerminalOptions TerminalOptions::from(const CommandLine& line) {
                                       : ColorChoice::automatic,
           .ascii = line.has("ascii") || !locale_is_utf8()};
 }
-
-namespace {
-
-/// Columns that a line takes, without the sequences that colour it.
-std::size_t shown_width(std::string_view line) {
-  std::string plain;
-  bool in_sequence = false;
-  for (const char c : line) {
-    in_sequence = in_sequence || c == '\x1b';
-    if (!in_sequence) {
-      plain += c;
-    }
-    in_sequence = in_sequence && c != 'm';
-  }
-  return display_width(plain);
-}
-
-}  // namespace
 
 void Redraw::show(const std::string& text) {
   const std::size_t columns = terminal_width(STDOUT_FILENO);

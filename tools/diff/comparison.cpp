@@ -47,14 +47,7 @@ class Comparison {
  public:
   Comparison(const ComparedTrial& a, const ComparedTrial& b, const DiffCommandOptions& options, DiffView& view,
              Diagnostics& messages)
-      : a_(a),
-        b_(b),
-        options_(options),
-        view_(view),
-        messages_(messages),
-        reader_a_(a.trial),
-        reader_b_(b.trial),
-        progress_("comparing", 0) {}
+      : a_(a), b_(b), options_(options), view_(view), messages_(messages) {}
 
   void run() {
     const std::vector<PairedStep> pairs = pair_steps(a_, b_, options_, messages_);
@@ -361,9 +354,9 @@ class Comparison {
   const DiffCommandOptions& options_;
   DiffView& view_;
   Diagnostics& messages_;
-  ValueReader reader_a_;  // for what is to be known of large values
-  ValueReader reader_b_;
-  Progress progress_;
+  ValueReader reader_a_{a_.trial};  // for what is to be known of large values
+  ValueReader reader_b_{b_.trial};
+  Progress progress_{"comparing", 0};
   std::vector<PairedEntry> entries_;
   std::size_t next_ = 0;               // entry to be finished
   std::vector<ComparedPiece> pieces_;  // of that entry

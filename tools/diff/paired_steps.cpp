@@ -202,15 +202,6 @@ class StepPairing {
   std::vector<PairedStep> pairs_;
 };
 
-}  // namespace
-
-std::vector<PairedStep> pair_steps(const ComparedTrial& a, const ComparedTrial& b, const DiffCommandOptions& options,
-                                   Diagnostics& messages) {
-  return StepPairing(a, b, options, messages).run();
-}
-
-namespace {
-
 std::vector<TensorEntry> entries_of(const ComparedTrial& side, const std::optional<SelectedStep>& step,
                                     const PairedStep& pair, const NameRange& names) {
   std::vector<TensorEntry> entries;
@@ -239,6 +230,11 @@ std::vector<TensorEntry> entries_of(const ComparedTrial& side, const std::option
 }
 
 }  // namespace
+
+std::vector<PairedStep> pair_steps(const ComparedTrial& a, const ComparedTrial& b, const DiffCommandOptions& options,
+                                   Diagnostics& messages) {
+  return StepPairing(a, b, options, messages).run();
+}
 
 bool has_content(const TensorEntry& entry) { return entry.value || !entry.reductions.empty() || entry.shape; }
 

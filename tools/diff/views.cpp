@@ -101,7 +101,11 @@ class RowsView : public DiffView {
     if (row.state == State::equal && !all_) {
       return;
     }
-    find_first(row);
+    index_.clear();
+    if (row.statistics && row.statistics->first && row.a.shape != nullptr) {
+      const bool common = row.state == State::shape;  // with --common, what both have was compared
+      index_ = index_of(*row.statistics->first, common ? common_shape(*row.a.shape, *row.b.shape) : *row.a.shape);
+    }
     const ShownRow shown = {
         row, index_, !only_reasons_ || row.state == State::shape,
         !only_reasons_ || row.state == State::dtype || (row.state == State::differs && !row.statistics)};  // of scales
@@ -111,15 +115,6 @@ class RowsView : public DiffView {
   void finish() override { rows_.finish(); }
 
  private:
-  void find_first(const DiffRow& row) {
-    index_.clear();
-    if (!row.statistics || !row.statistics->first || row.a.shape == nullptr) {
-      return;
-    }
-    const bool common = row.state == State::shape;  // with --common, what both have was compared
-    index_ = index_of(*row.statistics->first, common ? common_shape(*row.a.shape, *row.b.shape) : *row.a.shape);
-  }
-
   bool all_;
   bool only_reasons_;  // shapes and dtypes only where they are what differs
   std::vector<RowColumn> columns_;
@@ -160,22 +155,18 @@ class SummaryView : public DiffView {
 
   void finish() override {
     if (compared_) {
-      print();
+      std::map<State, std::uint64_t> counts;
+      for (const auto& [tensor, state] : tensors_) {
+        ++counts[state];
+      }
+      rows_.row({tensors_.size(), counts[State::equal],
+                 counts[State::differs] + counts[State::dtype] + counts[State::shape], counts[State::only_a],
+                 counts[State::only_b], first_step_, max_abs_, counts[State::dtype], counts[State::shape]});
     }
     rows_.finish();
   }
 
  private:
-  void print() {
-    std::map<State, std::uint64_t> counts;
-    for (const auto& [tensor, state] : tensors_) {
-      ++counts[state];
-    }
-    rows_.row({tensors_.size(), counts[State::equal],
-               counts[State::differs] + counts[State::dtype] + counts[State::shape], counts[State::only_a],
-               counts[State::only_b], first_step_, max_abs_, counts[State::dtype], counts[State::shape]});
-  }
-
   /// Returns the state of a tensor that has one at some steps and another at others.
   static State together(State a, State b) noexcept {
     const auto absent = [](State state) { return state == State::only_a || state == State::only_b; };
@@ -213,8 +204,7 @@ class PictureView : public DiffView {
     if (!row.step) {  // a step of B only
       return;
     }
-    const Difference none;
-    const Difference& of = row.statistics ? *row.statistics : none;
+    const Difference of = row.statistics.value_or(Difference());
     // No norms are computed for equal bytes.
     const bool zero = row.state == State::equal && of.l2_diff == 0.0;
     const std::array<std::optional<double>, 3> numbers = {of.max_abs, of.l2_diff, zero ? of.l2_diff : of.rel_l2};

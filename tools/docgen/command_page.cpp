@@ -77,12 +77,10 @@ void options(Roff& page, const CommandDefinition& definition, const Sections& gr
   for (const tool::OptionGroup& group : definition.groups()) {
     page.macro(".Ss " + std::string(group.title));
     page.prose(group_note(group_notes, group.title, definition.name));
-    page.macro(".Bl -tag -width Ds");
-    for (const OptionSpec* spec : group.options) {
+    page.list(group.options, [&](const OptionSpec* spec) {
       page.macro(option_head(*spec));
       page.prose(option_text(*spec, definition));
-    }
-    page.macro(".El");
+    });
   }
 }
 
@@ -92,17 +90,16 @@ void columns(Roff& page, const CommandDefinition& definition) {
   }
   page.macro(".Sh COLUMNS");
   page.prose("What --columns and --sort take, and the keys of JSON. Later versions may add some, and remove none.");
-  page.macro(".Bl -tag -width Ds");
-  for (const tool::ColumnTable& table : definition.columns()) {
+  page.list(definition.columns(), [&](const tool::ColumnTable& table) {
     page.macro(table.when.empty() ? ".It if nothing else is asked for"
                                   : ".It Fl " + roff_word(std::string_view(table.when).substr(1)));
     std::string text = fmt::format("{}{}{}", fmt::join(table.names, ", "), table.more.empty() ? "" : "; ", table.more);
     if (!table.sort_only.empty()) {
-      text += fmt::format("; --sort also takes {}", fmt::join(table.sort_only, ", "));
+      text += fmt::format("; --sort also takes {}, as the job saved: by step, then by place in the file",
+                          fmt::join(table.sort_only, ", "));
     }
     page.prose(text + ".");
-  }
-  page.macro(".El");
+  });
 }
 
 // Assignments, such as NAME=VALUE, are not listed on standard input.
@@ -114,27 +111,23 @@ bool takes_lists(const CommandDefinition& definition) {
 
 void environment(Roff& page, const CommandDefinition& definition) {
   page.macro(".Sh ENVIRONMENT");
-  page.macro(".Bl -tag -width Ds");
-  for (const tool::EnvironmentVariable& variable : tool::environment_variables()) {
+  page.list(tool::environment_variables(), [&](const tool::EnvironmentVariable& variable) {
     if (!tool::reads(definition.name, variable)) {
-      continue;
+      return;
     }
     for (const std::string_view name : tool::split(variable.name, ", ")) {
       page.macro(".It Ev " + roff_word(name));
     }
     page.prose(variable.meaning);
-  }
-  page.macro(".El");
+  });
 }
 
 void exit_statuses(Roff& page, const CommandDefinition& definition) {
   page.macro(".Sh EXIT STATUS");
-  page.macro(".Bl -tag -width Ds");
-  for (const tool::ExitNote& note : definition.exit_notes) {
+  page.list(definition.exit_notes, [&](const tool::ExitNote& note) {
     page.macro(".It " + std::to_string(static_cast<int>(note.status)));
     page.prose(as_sentence(note.meaning));
-  }
-  page.macro(".El");
+  });
   page.macro(".Pp");
   page.prose(status_note());
 }

@@ -19,7 +19,6 @@ using tool::Repeat;
 Slots common_slots(const Definitions& commands, std::string_view or_word, std::string_view parameters) {
   std::vector<std::string> rules;
   Slots slots;
-  slots["PARAMETERS"] = {};
   for (const RuleWords& rule : rule_words()) {
     rules.insert(rules.end(), rule.names.begin(), rule.names.end());
     slots["PARAMETERS"] +=

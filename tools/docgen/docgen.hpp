@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <span>
 #include <string>
@@ -30,6 +31,13 @@ class Roff {
   void prose(std::string_view text);
   /// Writes lines unchanged.
   void literal(std::string_view text);
+  /// Writes a list; `entry` writes what stands in it for an item.
+  template <class Items, class Entry>
+  void list(const Items& items, const Entry& entry) {
+    macro(".Bl -tag -width Ds");
+    std::ranges::for_each(items, entry);
+    macro(".El");
+  }
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 

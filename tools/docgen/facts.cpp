@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cli/diagnostics.hpp"
+#include "cli/mapped.hpp"
 #include "cli/option_spec.hpp"
 #include "cli/text.hpp"
 #include "text/limits.hpp"
@@ -57,7 +58,8 @@ std::span<const Limit> limits() {
        "payloads that are read in such a search of a file and turn out not to be sound"},
       {"inflated_passes", std::to_string(limits::inflated_passes),
        "times that a compressed file is inflated while it is open"},
-      {"inflated_again_bytes", bytes(limits::inflated_again_bytes), "the same in all, if that is more"},
+      {"inflated_again_bytes", bytes(limits::inflated_again_bytes),
+       "bytes inflated again in total; the larger of the two limits counts"},
       {"json_bytes", bytes(limits::json_bytes),
        "one index or collections file, and all those above 4 MiB that are read at once"},
       {"safetensors_header_bytes", bytes(limits::safetensors_header_bytes), "the header of a safetensors file"},
@@ -95,7 +97,7 @@ std::span<const Limit> limits() {
       {"pattern_trial_steps", std::to_string(limits::pattern_trial_steps),
        "the same of all patterns of a trial's own collections: one to two seconds"},
       {"pattern_trial_steps_of_name", std::to_string(limits::pattern_trial_steps_of_name),
-       "steps that these may take besides, for each name"},
+       "further steps allowed for each name"},
       {"pattern_heap_kib", bytes(std::uint64_t{limits::pattern_heap_kib} * 1024), "memory for matching"},
       {"pattern_jit_stack", bytes(limits::pattern_jit_stack), "stack for matching"},
       {"padded_text_bytes", bytes(limits::padded_text_bytes),
@@ -137,9 +139,10 @@ std::string tag_list() {
 }
 
 std::string_view group_note(const Sections& notes, std::string_view group, std::string_view command) noexcept {
-  // These three select in ways of their own, which their options explain.
-  const bool own_ways = command == "smd-rule" || command == "smd-wait" || command == "smd-save";
-  return group == tool::group::selection && own_ways ? std::string_view() : text_of(notes, group);
+  // These select in ways of their own, which their options or pages explain.
+  constexpr std::array<std::string_view, 4> own_ways = {"smd-rule", "smd-wait", "smd-save", "smd-runs"};
+  return group == tool::group::selection && tool::contains(own_ways, command) ? std::string_view()
+                                                                              : text_of(notes, group);
 }
 
 }  // namespace smd::docgen

@@ -87,6 +87,8 @@ void generate(const fs::path& source, const fs::path& out) {
     const std::string page = std::string(definition->name) + ".1";
     write(out / "man" / page,
           smd::docgen::command_page(*definition, read_sections(man / (page + ".in"), shared), notes));
+    write(out / "completions/fish" / (std::string(definition->name) + ".fish"),
+          smd::docgen::fish_completion(*definition));
   }
   for (const auto& entry : fs::directory_iterator(man)) {
     const fs::path page = entry.path().stem();
@@ -107,10 +109,6 @@ void generate(const fs::path& source, const fs::path& out) {
   write(out / "completions/bash/smd", smd::docgen::bash_completion(all, read(templates / "smd.bash.in")));
   write(out / "completions/zsh/_smd", smd::docgen::zsh_completion(all, read(templates / "smd.zsh.in")));
   write(out / "completions/fish/__smd_values.fish", smd::docgen::fish_functions(all, read(templates / "smd.fish.in")));
-  for (const auto* definition : all) {
-    write(out / "completions/fish" / (std::string(definition->name) + ".fish"),
-          smd::docgen::fish_completion(*definition));
-  }
 }
 
 }  // namespace

@@ -67,12 +67,10 @@ std::string rule_sections(const Sections& choices) {
     tool::append_replaced(text, rule.condition, {{'\n', "\n\n"}});  // each line is a paragraph
     page.prose(text);
     if (!rule.parameters.empty()) {
-      page.macro(".Bl -tag -width Ds");
-      for (const ParameterSpec& parameter : rule.parameters) {
+      page.list(rule.parameters, [&](const ParameterSpec& parameter) {
         page.macro(".It Cm " + roff_word(parameter.name) + " Pq " + roff_word(facts_of(parameter)));
         page.prose(as_sentence(parameter.help));
-      }
-      page.macro(".El");
+      });
     }
     if (const std::string_view choice = text_of(choices, rule.name); !choice.empty()) {
       page.macro(".Pp");

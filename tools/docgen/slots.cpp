@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <iterator>
@@ -28,12 +27,6 @@ std::size_t name_end(std::string_view text, std::size_t at) {
   const std::size_t end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_", at);
   return end != std::string_view::npos && end > at && text[end] == '@' ? end : std::string_view::npos;
 }
-
-}  // namespace
-
-bool is_slot(std::string_view name) noexcept { return name_end(std::string(name) + "@", 0) == name.size(); }
-
-namespace {
 
 /// The words for kinds of values, in the order of ArgumentKind.
 constexpr auto kind_words = std::to_array<std::string_view>({
@@ -62,6 +55,8 @@ constexpr auto kind_words = std::to_array<std::string_view>({
 static_assert(kind_words.size() == static_cast<std::size_t>(ArgumentKind::rule_parameter) + 1);
 
 }  // namespace
+
+bool is_slot(std::string_view name) noexcept { return name_end(std::string(name) + "@", 0) == name.size(); }
 
 std::string filled(std::string_view text, const Slots& slots) {
   std::string out;
@@ -160,14 +155,12 @@ std::string note_table(const Definitions& commands) {
 }
 
 std::string limit_list() {
-  Roff list;
-  list.macro(".Bl -tag -width Ds");
-  for (const Limit& limit : limits()) {
-    list.macro(".It Li " + roff_word(limit.name));
-    list.prose(limit.value + ": " + std::string(limit.of) + ".");
-  }
-  list.macro(".El");
-  return list.text();
+  Roff page;
+  page.list(limits(), [&](const Limit& limit) {
+    page.macro(".It Li " + roff_word(limit.name));
+    page.prose(limit.value + ": " + std::string(limit.of) + ".");
+  });
+  return page.text();
 }
 
 }  // namespace

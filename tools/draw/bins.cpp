@@ -38,12 +38,6 @@ std::string bar(std::uint64_t eighths, bool ascii) {
   return text += parts[eighths];
 }
 
-// Whole numbers in full.
-std::string count_text(double count, int precision) {
-  const auto whole = text::whole_of(count);
-  return whole ? std::to_string(*whole) : number_text(count, precision);
-}
-
 }  // namespace
 
 BinSpec BinSpec::parse(std::string_view text) {
@@ -65,7 +59,7 @@ std::string bars(const std::vector<double>& edges, const std::vector<double>& co
                  bool ascii) {
   std::string text;
   const auto bounds = mapped(edges, [&](double edge) { return number_text(edge, precision); });
-  const auto numbers = mapped(counts, [&](double count) { return count_text(count, precision); });
+  const auto numbers = mapped(counts, [&](double count) { return whole_number_text(count, precision); });
   const std::size_t bound_width = std::ranges::max(bounds, {}, std::ranges::size).size();
   const std::size_t count_width = std::ranges::max(numbers, {}, std::ranges::size).size();
   const double most = *std::ranges::max_element(counts);

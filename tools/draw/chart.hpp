@@ -62,9 +62,7 @@ struct CurveSet {
 
 /// Percentiles over steps, from the least to the greatest: areas between the first and the last, the second and the
 /// last but one, and so on; a curve if one is left in the middle. All have points at the same x.
-struct PercentileFan {
-  std::vector<ChartCurve> curves;
-};
+struct PercentileFan : CurveSet {};
 
 /// Counts between ascending edges at one x.
 struct HeatColumn {

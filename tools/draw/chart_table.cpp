@@ -58,14 +58,12 @@ std::vector<std::string> curve_row(const ChartCurve& curve) {
   return row;
 }
 
-ChartTable table_of_curves(const std::vector<ChartCurve>& curves, const std::string& x) {
+ChartTable table_of(const CurveSet& set, const Chart& chart) {
+  const std::string& x = chart.x.name;
   return {.header = {"curve", "points", "first " + x, "first", "last " + x, "last", "least " + x, "least",
                      "greatest " + x, "greatest", "not finite", "gaps"},
-          .rows = mapped(curves, curve_row)};
+          .rows = mapped(set.curves, curve_row)};
 }
-
-ChartTable table_of(const CurveSet& set, const Chart& chart) { return table_of_curves(set.curves, chart.x.name); }
-ChartTable table_of(const PercentileFan& fan, const Chart& chart) { return table_of_curves(fan.curves, chart.x.name); }
 
 ChartTable table_of(const HeatMap& map, const Chart& chart) {
   ChartTable table = {.header = {chart.x.name, "elements", "bins", "from", "to", "most elements", "between", "and"}};

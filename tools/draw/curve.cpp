@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 namespace smd::tool {
 
@@ -56,7 +57,7 @@ bool GapFinder::is_gap(double distance, double before, double after) noexcept {
   return distance > 1.5 * std::max(before, after);
 }
 
-void GapFinder::add(std::int64_t step) {
+std::size_t GapFinder::add(std::int64_t step) {
   // Unsigned, since steps may lie farther apart than a signed integer holds.
   const double distance =
       count_ == 0 ? 0 : static_cast<double>(static_cast<std::uint64_t>(step) - static_cast<std::uint64_t>(last_));
@@ -70,7 +71,7 @@ void GapFinder::add(std::int64_t step) {
   before_ = distance_;
   distance_ = distance;
   last_ = step;
-  ++count_;
+  return count_++;
 }
 
 std::vector<std::size_t> GapFinder::gaps() const {
@@ -79,6 +80,19 @@ std::vector<std::size_t> GapFinder::gaps() const {
     all.push_back(count_ - 1);
   }
   return all;
+}
+
+std::vector<std::size_t> GapFinder::gaps_among(std::span<const std::size_t> places) const {
+  const std::vector<std::size_t> all = gaps();
+  std::vector<std::size_t> among;
+  auto gap = all.begin();
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto before = std::exchange(gap, std::upper_bound(gap, all.end(), places[i]));
+    if (gap != before && i != 0) {
+      among.push_back(i);
+    }
+  }
+  return among;
 }
 
 std::vector<JoinedPoints> joined_points(const ChartCurve& curve, const Scale& y) {

@@ -20,13 +20,15 @@ namespace smd::tool {
 /// before and after it. A job that saves less often from some step on leaves no gap.
 class GapFinder {
  public:
-  /// The step of the next point; they ascend.
-  void add(std::int64_t step);
+  /// The step of the next point; they ascend. Returns the point's place.
+  std::size_t add(std::int64_t step);
   /// Notes that a step which should have a point has none.
   void skip() noexcept { skipped_ = count_ != 0; }
 
   /// The places of the points that follow a gap, ascending.
   [[nodiscard]] std::vector<std::size_t> gaps() const;
+  /// As `gaps`, if only the points at `places`, which ascend, are shown: which of these follow a gap.
+  [[nodiscard]] std::vector<std::size_t> gaps_among(std::span<const std::size_t> places) const;
 
  private:
   [[nodiscard]] static bool is_gap(double distance, double before, double after) noexcept;

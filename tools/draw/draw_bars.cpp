@@ -41,12 +41,9 @@ void draw_content(Drawing& to, const Chart& chart, const BarSet& all) {
                        {all.counts.begin() + begin, all.counts.begin() + end}};
   AxisRange x;
   AxisRange y;
+  x.add_finite(bars.edges);
   y.add(0);
-  for (std::size_t bin = 0; bin < bars.counts.size(); ++bin) {
-    x.add(bars.edges[bin]);
-    x.add(bars.edges[bin + 1]);
-    y.add(bars.counts[bin]);
-  }
+  y.add_finite(bars.counts);
   const PlotFrame frame = put_frame(to, chart, x, y, 0.02);
   if (bars.counts.size() > most_bars_drawn) {
     draw_outline(to, bars, frame);

@@ -18,6 +18,61 @@ constexpr double line_height = 1.35;  // of the size of a font
 constexpr double legend_line = 18;
 constexpr double legend_sign = 32;  // with the room beside it
 
+constexpr double plot_part = 0.52;  // height of a plot, as a part of the width
+constexpr double tick_font = 13;
+constexpr double flag_room = 16;  // above the plot, if there are findings
+
+double widest_label(const std::vector<Tick>& ticks) {
+  double widest = 0;
+  for (const Tick& tick : ticks) {
+    widest = std::max(widest, text_width(tick.label) * tick_font);
+  }
+  return widest;
+}
+
+// As many ticks as fit beside each other.
+std::vector<Tick> ticks_along(const ChartAxis& axis, AxisRange extent, double length) {
+  const Scale scale(axis, extent, 0, length);
+  for (std::size_t most = 9; most > 2; --most) {
+    std::vector<Tick> ticks = scale.ticks(most);
+    const double room = length / static_cast<double>(std::max<std::size_t>(ticks.size(), 1));
+    if (widest_label(ticks) + 14 <= room) {
+      return ticks;
+    }
+  }
+  return scale.ticks(2);
+}
+
+// A line at the step of each finding, and a flag where there is room for one. What is about some curves has only a
+// short line in their colour: of many trials there may be many.
+void put_findings(Drawing& to, const Chart& chart, const Scale& x, double top, double bottom) {
+  double last_line = -1;
+  double last_flag = -flag_room;
+  for (std::size_t i = 0; i < chart.findings.size(); ++i) {
+    const ChartFinding& finding = chart.findings[i];
+    if (!x.shows(finding.x)) {
+      continue;
+    }
+    const double place = x.place(finding.x);
+    const bool flag = place - last_flag >= flag_room;
+    if (place < x.from() || place > x.to() || (!flag && place - last_line < 1)) {
+      continue;
+    }
+    last_line = place;
+    const std::string at = coordinate(place);
+    to.out += finding.link.empty() ? "<g>" : fmt::format(R"(<a href="{}">)", xml(finding.link));
+    const std::string stroke = finding.hue ? fmt::format(" c{}", *finding.hue % hues) : std::string();
+    to.out += fmt::format(R"(<title>{}</title><path class="finding{}" d="M{} {}V{}"/>)", xml(finding.text), stroke, at,
+                          coordinate(top), coordinate(finding.hue ? top + flag_room / 2 : bottom));
+    if (flag || finding.hue) {
+      last_flag = place;
+      const std::string fill = finding.hue ? fmt::format(" f{}", *finding.hue % hues) : std::string();
+      to.out += fmt::format(R"(<path class="flag{}" d="M{} {}l-5 -8h10z"/>)", fill, at, coordinate(top));
+    }
+    to.out += finding.link.empty() ? "</g>\n" : "</a>\n";
+  }
+}
+
 }  // namespace
 
 std::string coordinate(double number) { return fmt::format("{}", std::round(number * 100) / 100 + 0.0); }
@@ -104,65 +159,6 @@ void put_shades(Drawing& to, std::string_view low, std::string_view high, std::s
 }
 
 // The frame of a plot: grid, ticks, names of the axes, findings.
-namespace {
-
-constexpr double plot_part = 0.52;  // height of a plot, as a part of the width
-constexpr double tick_font = 13;
-constexpr double flag_room = 16;  // above the plot, if there are findings
-
-double widest_label(const std::vector<Tick>& ticks) {
-  double widest = 0;
-  for (const Tick& tick : ticks) {
-    widest = std::max(widest, text_width(tick.label) * tick_font);
-  }
-  return widest;
-}
-
-// As many ticks as fit beside each other.
-std::vector<Tick> ticks_along(const ChartAxis& axis, AxisRange extent, double length) {
-  const Scale scale(axis, extent, 0, length);
-  for (std::size_t most = 9; most > 2; --most) {
-    std::vector<Tick> ticks = scale.ticks(most);
-    const double room = length / static_cast<double>(std::max<std::size_t>(ticks.size(), 1));
-    if (widest_label(ticks) + 14 <= room) {
-      return ticks;
-    }
-  }
-  return scale.ticks(2);
-}
-
-// A line at the step of each finding, and a flag where there is room for one. What is about some curves has only a
-// short line in their colour: of many trials there may be many.
-void put_findings(Drawing& to, const Chart& chart, const Scale& x, double top, double bottom) {
-  double last_line = -1;
-  double last_flag = -flag_room;
-  for (std::size_t i = 0; i < chart.findings.size(); ++i) {
-    const ChartFinding& finding = chart.findings[i];
-    if (!x.shows(finding.x)) {
-      continue;
-    }
-    const double place = x.place(finding.x);
-    const bool flag = place - last_flag >= flag_room;
-    if (place < x.from() || place > x.to() || (!flag && place - last_line < 1)) {
-      continue;
-    }
-    last_line = place;
-    const std::string at = coordinate(place);
-    to.out += finding.link.empty() ? "<g>" : fmt::format(R"(<a href="{}">)", xml(finding.link));
-    const std::string stroke = finding.hue ? fmt::format(" c{}", *finding.hue % hues) : std::string();
-    to.out += fmt::format(R"(<title>{}</title><path class="finding{}" d="M{} {}V{}"/>)", xml(finding.text), stroke, at,
-                          coordinate(top), coordinate(finding.hue ? top + flag_room / 2 : bottom));
-    if (flag || finding.hue) {
-      last_flag = place;
-      const std::string fill = finding.hue ? fmt::format(" f{}", *finding.hue % hues) : std::string();
-      to.out += fmt::format(R"(<path class="flag{}" d="M{} {}l-5 -8h10z"/>)", fill, at, coordinate(top));
-    }
-    to.out += finding.link.empty() ? "</g>\n" : "</a>\n";
-  }
-}
-
-}  // namespace
-
 PlotFrame put_frame(Drawing& to, const Chart& chart, AxisRange x, AxisRange y, double margin) {
   const AxisRange x_extent = Scale::extent(chart.x, x, margin);
   const AxisRange y_extent = Scale::extent(chart.y, y, 0.06);

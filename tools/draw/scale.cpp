@@ -29,16 +29,10 @@ std::string tick_label(double value, int exponent) {
   return number_text(value, std::clamp(std::max(magnitude - exponent + 1, plain), 1, 17));
 }
 
-// Steps in full, however large.
-std::string whole_label(double value) {
-  constexpr double exact = 9007199254740992;  // 2^53
-  return std::abs(value) <= exact ? std::to_string(static_cast<std::int64_t>(value)) : number_text(value, 17);
-}
-
 }  // namespace
 
 Scale::Scale(const ChartAxis& axis, AxisRange extent, double from, double to) noexcept
-    : kind_(axis.scale), whole_(axis.whole), low_(extent.low), high_(extent.high), from_(from), to_(to) {}
+    : kind_(axis.scale), whole_(axis.whole), extent_(extent), from_(from), to_(to) {}
 
 AxisRange Scale::extent(const ChartAxis& axis, AxisRange drawn, double margin) noexcept {
   if (axis.least) {
@@ -84,14 +78,14 @@ bool Scale::shows(double number) const noexcept {
 }
 
 double Scale::place(double number) const noexcept {
-  const double part = kind_ == ScaleKind::linear
-                          ? (number / 2 - low_ / 2) / (high_ / 2 - low_ / 2)
-                          : (std::log10(number) - std::log10(low_)) / (std::log10(high_) - std::log10(low_));
+  const double part = kind_ == ScaleKind::linear ? extent_.part_of(number)
+                                                 : (std::log10(number) - std::log10(extent_.low)) /
+                                                       (std::log10(extent_.high) - std::log10(extent_.low));
   return from_ + part * (to_ - from_);
 }
 
 std::vector<Tick> Scale::linear_ticks(std::size_t most) const {
-  const double apart = (high_ / 2 - low_ / 2) / (static_cast<double>(most) / 2);
+  const double apart = (extent_.high / 2 - extent_.low / 2) / (static_cast<double>(most) / 2);
   if (!(apart > least_positive)) {
     return {};
   }
@@ -104,14 +98,14 @@ std::vector<Tick> Scale::linear_ticks(std::size_t most) const {
     exponent = 0;
   }
   // Beyond 2^53 multiples can no longer be told apart.
-  const double first = std::ceil(low_ / distance);
+  const double first = std::ceil(extent_.low / distance);
   if (!(std::abs(first) < 9e15)) {
     return {};
   }
   std::vector<Tick> ticks;
-  for (double k = first; k * distance <= high_ && ticks.size() <= 2 * most; ++k) {
+  for (double k = first; k * distance <= extent_.high && ticks.size() <= 2 * most; ++k) {
     const double value = k * distance;
-    ticks.push_back({value, whole_ ? whole_label(value) : tick_label(value, exponent)});
+    ticks.push_back({value, whole_ ? whole_number_text(value, 17) : tick_label(value, exponent)});
   }
   return ticks;
 }
@@ -121,8 +115,8 @@ std::vector<Tick> Scale::ticks(std::size_t most) const {
   if (kind_ == ScaleKind::linear) {
     return linear_ticks(most);
   }
-  const int first = static_cast<int>(std::ceil(std::log10(low_) - 1e-9));
-  const int last = static_cast<int>(std::floor(std::log10(high_) + 1e-9));
+  const int first = static_cast<int>(std::ceil(std::log10(extent_.low) - 1e-9));
+  const int last = static_cast<int>(std::floor(std::log10(extent_.high) + 1e-9));
   const int powers = last - first + 1;
   std::vector<Tick> ticks;
   if (powers >= 3 || static_cast<std::size_t>(std::max(powers, 0)) * 3 > 2 * most) {
@@ -137,7 +131,7 @@ std::vector<Tick> Scale::ticks(std::size_t most) const {
   for (int exponent = first - 1; exponent <= last; ++exponent) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       const double value = factor * std::pow(10, exponent);
-      if (value >= low_ && value <= high_) {
+      if (value >= extent_.low && value <= extent_.high) {
         ticks.push_back({value, tick_label(value, exponent)});
       }
     }

@@ -42,8 +42,7 @@ class Scale {
 
   ScaleKind kind_;
   bool whole_;
-  double low_;
-  double high_;
+  AxisRange extent_;
   double from_;
   double to_;
 };

@@ -82,17 +82,14 @@ std::vector<std::string> text_lines(std::string_view text, double width, std::si
     std::size_t space = 0;
     for (const Character& one : characters(rest)) {
       used += one.width;
-      if (used > width) {
+      end = one.begin;
+      if (used > width && end != 0) {
         break;
       }
-      end = one.begin + 1;
-      space = rest[one.begin] == ' ' ? one.begin : space;
+      space = rest[end] == ' ' ? end : space;
     }
     if (space == 0) {  // one long word: broken anywhere, between characters
-      space = std::max<std::size_t>(end, 1);
-      while (space < rest.size() && (static_cast<unsigned char>(rest[space]) & 0xC0u) == 0x80u) {
-        ++space;
-      }
+      space = end != 0 ? end : rest.size();
     }
     lines.push_back(rest.substr(0, space));
     rest.erase(0, std::min(rest.find_first_not_of(' ', space), rest.size()));

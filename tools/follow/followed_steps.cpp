@@ -12,21 +12,44 @@ namespace smd::tool {
 
 namespace {
 
-// The largest number that a term can still select; nullopt: no bound.
-std::optional<std::int64_t> bound_of(const StepTerm& term) {
+// The largest number that a term can still select; INT64_MAX: no bound.
+std::int64_t bound_of(const StepTerm& term) {
   if (term.single) {
-    return term.oldest ? std::nullopt : std::optional(term.number);
+    return term.oldest ? INT64_MAX : term.number;
   }
-  if (term.stride < 0) {
-    return term.start;
-  }
-  return term.stop ? std::optional(*term.stop - 1) : std::nullopt;
+  return term.stride < 0 ? term.start.value_or(INT64_MAX) : term.stop ? *term.stop - 1 : INT64_MAX;
 }
 
 }  // namespace
 
+void WholeSteps::came(GlobalStep step, Time now) {
+  const auto later = quiet_.lower_bound(step);
+  const Time since = later == quiet_.end() ? now : later->second;
+  const GlobalStep last = later == quiet_.end() ? step : quiet_.rbegin()->first;
+  quiet_.erase(later, quiet_.end());
+  quiet_.emplace(step, since);
+  quiet_.emplace(last, now);
+  while (quiet_.size() > 1 && std::next(quiet_.begin())->second + rest <= now) {
+    quiet_.erase(quiet_.begin());
+  }
+}
+
+std::optional<WholeSteps::Time> WholeSteps::whole_at(GlobalStep step) const {
+  const auto later = quiet_.upper_bound(step);
+  return later == quiet_.end() ? std::nullopt : std::optional(later->second + rest);
+}
+
+std::optional<GlobalStep> WholeSteps::end(Time now) const {
+  const auto recent = std::ranges::find_if(quiet_, [&](const auto& one) { return one.second + rest > now; });
+  return recent == quiet_.begin() ? std::nullopt : std::optional(std::prev(recent)->first);
+}
+
 FollowedSteps::FollowedSteps(Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs)
-    : trial_(trial), grow_(!trial.layout().marks_steps), every_(static_cast<std::uint64_t>(options.every)) {
+    : trial_(trial),
+      grow_(!trial.layout().marks_steps),
+      behind_(options.names),
+      all_known_(!options.names.empty() && options.regexes.empty() && options.collections.empty()),
+      every_(static_cast<std::uint64_t>(options.every)) {
   const StepSpec& spec = options.steps ? *options.steps : needs.fallback;
   const NoRefresh as_it_stands(trial);
   if (grow_) {
@@ -119,6 +142,14 @@ bool FollowedSteps::choose(const FollowEvent& step) {
     }
   }
   reached_ = std::max(reached_, step.step);
+  if (grow_) {
+    whole_.came(step.step, WholeSteps::Time::clock::now());
+    if (step.step.value > modes_.front().bound()) {
+      std::erase_if(behind_, [&](const std::string& name) {
+        return any_entry(trial_, {.tensors = {name}, .steps = {{step.step}}});
+      });
+    }
+  }
   own_step_.reset();
   if (!chosen && !new_since && std::ranges::find(own_.steps, step.step, &SelectedStep::step) != own_.steps.end()) {
     own_step_ = step.step;
@@ -135,6 +166,7 @@ bool FollowedSteps::keeps(GlobalStep step) {
   const auto [known, is_new] = kept_.try_emplace(step, false);
   if (is_new) {
     known->second = count_++ % every_ == 0;
+    counts_late_ = counts_late_ || std::next(known) != kept_.end();
   }
   return known->second;
 }
@@ -163,16 +195,22 @@ bool FollowedSteps::chooses(OfMode& of, std::int64_t number, bool known, bool ne
 
 bool FollowedSteps::wants(std::string_view tensor) const { return !own_step_ || own_.wants(tensor, *own_step_); }
 
-bool FollowedSteps::over() const noexcept {
-  // A step that can grow is over once a later one has come.
-  const auto passed = [this](auto reached, auto bound) { return grow_ ? reached > bound : reached >= bound; };
-  const bool own_passed = own_.steps.empty() || passed(reached_, own_.steps.back().step);
-  return own_passed && std::ranges::all_of(modes_, [&](const OfMode& of) {
-           return !of.terms.empty() && std::ranges::all_of(of.terms, [&](const Term& term) {
-             const std::optional<std::int64_t> bound = bound_of(term.step);
-             return bound && of.reached && passed(*of.reached, *bound);
-           });
-         });
+std::int64_t FollowedSteps::OfMode::bound() const {
+  std::int64_t bound = terms.empty() ? INT64_MAX : INT64_MIN;
+  for (const Term& term : terms) {
+    bound = std::max(bound, bound_of(term.step));
+  }
+  return bound;
+}
+
+std::optional<WholeSteps::Time> FollowedSteps::over_at() const {
+  const GlobalStep own_last = own_.steps.empty() ? GlobalStep(INT64_MIN) : own_.steps.back().step;
+  if (grow_ && !(all_known_ && behind_.empty() && trial_.workers().size() < 2)) {
+    return whole_.whole_at(std::max(own_last, GlobalStep(modes_.front().bound())));
+  }
+  const bool passed =
+      reached_ >= own_last && std::ranges::all_of(modes_, [](const OfMode& of) { return of.reached >= of.bound(); });
+  return passed ? std::optional(WholeSteps::Time::min()) : std::nullopt;
 }
 
 void FollowedSteps::report_missing(bool ended, Diagnostics& messages) const {

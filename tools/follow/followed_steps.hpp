@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <smd/follow.hpp>
 #include <smd/trial.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +15,25 @@
 #include "select/select.hpp"
 
 namespace smd::tool {
+
+/// Up to which step all has come to a followed trial whose layout does not mark steps: another file may still bring
+/// lower ones. A step is whole once a later one has come, and nothing up to it for `rest`.
+class WholeSteps {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  static constexpr std::chrono::seconds rest{10};
+
+  void came(GlobalStep step, Time now);
+  /// When a step is whole unless more comes up to it; nullopt if no later step has come.
+  [[nodiscard]] std::optional<Time> whole_at(GlobalStep step) const;
+  /// The step below which all are whole; nullopt: none is.
+  [[nodiscard]] std::optional<GlobalStep> end(Time now) const;
+
+ private:
+  // By step, since when something has come at it or later, and nothing before it; the times ascend. Of those that are
+  // older than `rest`, only the last.
+  std::map<GlobalStep, Time> quiet_;
+};
 
 /// Which of the steps that come -m, -s and --every choose. Terms that count from the end refer to the steps that
 /// existed when the following began: `-3:` is the last three of them and all that come, `last` the last one and all
@@ -28,8 +49,14 @@ class FollowedSteps {
   bool choose(const FollowEvent& step);
   /// Whether a selected tensor is wanted at the step that was chosen last.
   [[nodiscard]] bool wants(std::string_view tensor) const;
+  /// From when on no further step can be chosen, unless one comes before then; nullopt: not until a later step comes.
+  [[nodiscard]] std::optional<WholeSteps::Time> over_at() const;
   /// Whether no further step can be chosen.
-  [[nodiscard]] bool over() const noexcept;
+  [[nodiscard]] bool over() const {
+    return over_at().value_or(WholeSteps::Time::max()) <= WholeSteps::Time::clock::now();
+  }
+  /// Whether a step came after later ones that --every had counted, so that it keeps others than afterwards.
+  [[nodiscard]] bool counts_late() const noexcept { return counts_late_; }
   /// Reports which single steps never came; status 1. `ended`: the job is over.
   void report_missing(bool ended, Diagnostics& messages) const;
 
@@ -44,6 +71,9 @@ class FollowedSteps {
     Mode mode = Mode::global;
     std::vector<Term> terms = {};              ///< Empty: all steps.
     std::optional<std::int64_t> reached = {};  ///< The largest number that came.
+
+    /// The largest number that can still be selected; INT64_MAX: no bound.
+    [[nodiscard]] std::int64_t bound() const;
   };
 
   void fix(StepTerm& term, const std::vector<std::int64_t>& numbers) const;
@@ -60,9 +90,14 @@ class FollowedSteps {
   GlobalStep reached_{INT64_MIN};       // the largest step that came
   std::optional<GlobalStep> own_step_;  // the one chosen last, if only `own_` chose it
   std::vector<OfMode> modes_;
+  // Where steps grow:
+  WholeSteps whole_;
+  std::vector<std::string> behind_;  // of -n, those that have no step after the last that can be chosen
+  const bool all_known_;             // no other tensor can be selected
   std::uint64_t every_ = 1;
   std::uint64_t count_ = 0;
-  std::map<GlobalStep, bool> kept_;  // by --every, where steps grow
+  std::map<GlobalStep, bool> kept_;  // by --every
+  bool counts_late_ = false;
 };
 
 }  // namespace smd::tool

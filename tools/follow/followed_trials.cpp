@@ -3,6 +3,7 @@
 
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
+#include "follow/followed_steps.hpp"
 #include "operands/operands.hpp"
 #include "select/trial_times.hpp"
 
@@ -69,21 +70,22 @@ void FollowedTrials::visit(const std::vector<std::string>& operands, const StepR
   side_by_side(operands.size(), interruption_, [&](std::size_t i) {
     const std::string& path = operands[i];
     const std::string_view hint = listed ? std::string_view() : hint_for(path, operands);
-    const auto open = [&](const TrialOptions& options) {
-      return open_awaited(path, options, following_, wait_, messages_, Level::warning, hint);
-    };
-    TrialOptions options = reading_.trial_options(range);
-    following_.end_requests(options, path, wait_);
     bool visited = false;
     const auto work = [&](Trial& trial) {
       visited = true;
       visit(i, trial);
     };
-    with_trial(path, options, messages_, work, hint, open);
+    with_trial(path, reading_.trial_options(range), messages_, work, hint,
+               [&](const TrialOptions& options) { return open(path, options, hint); });
     if (unread && !visited && !wait_.stop.stop_requested()) {
       unread(i);
     }
   });
+}
+
+std::optional<Trial> FollowedTrials::open(const std::string& path, TrialOptions options, std::string_view hint) {
+  following_.end_requests(options, path, wait_);
+  return open_awaited(path, std::move(options), following_, wait_, messages_, Level::warning, hint);
 }
 
 /// A visit in ticks: of a trial, and of those that it is compared with.
@@ -143,6 +145,7 @@ class FollowedTrials::Ticks {
         quiet_since_ = Clock::now();
       }
       one.last = std::max(one.last, std::optional(event->step));
+      whole_.came(event->step, Clock::now());
     }
     one.ended = event.has_value();
     const std::uint64_t before = std::exchange(one.superseded, superseded_values(*one.trial));
@@ -182,6 +185,9 @@ class FollowedTrials::Ticks {
       what.last = given_.last = base_.last;
       what.compared = given_.compared = ready_;
     }
+    if (!base_.trial->layout().marks_steps && (late_ || !idle(now))) {
+      what.whole = (late_ ? std::nullopt : whole_.end(now)).value_or(GlobalStep(INT64_MIN));
+    }
     const Extent latest = extent_of(*base_.trial);
     what.new_data = std::exchange(base_.extent, latest) != latest || std::exchange(news_, false) || base_.ended;
     return what;
@@ -209,7 +215,7 @@ class FollowedTrials::Ticks {
     held_since_ = ready_ < base_.last ? std::optional(held_since_.value_or(now)) : std::nullopt;
     if (behind_ != nullptr && !hold_noted_ && (base_.ended || (held_since_ && now - *held_since_ >= quiet_hold))) {
       hold_noted_ = true;
-      all_.messages_.note(name_ + ": waits for the other trial: " + how_far(*behind_));
+      all_.messages_.note_once(name_ + ": waits for the other trial: " + how_far(*behind_));
     }
   }
 
@@ -230,6 +236,7 @@ class FollowedTrials::Ticks {
   std::optional<GlobalStep> ready_;  // up to here the others have come, or hold nothing back
   Awaited* behind_ = nullptr;        // of the others that may go on, the one that has come least far
   FollowTick given_;                 // the steps that ticks got
+  WholeSteps whole_;                 // of all trials
   bool late_ = false;                // values came to steps that ticks got, or superseded theirs
   bool news_ = false;                // something came to the visited trial, also to a step that was there
   Clock::time_point quiet_since_ = Clock::now();
@@ -318,7 +325,7 @@ std::optional<Trial> open_awaited(const std::string& path, TrialOptions options,
       return std::nullopt;
     }
     if (const std::string text = path + ": " + missing; !missing.empty()) {
-      announced == Level::info ? messages.info(text) : messages.note(text);
+      announced == Level::info ? messages.info(text) : messages.note_once(text);
     }
   }
   WaitOutcome outcome = WaitOutcome::timed_out;
@@ -346,26 +353,22 @@ void side_by_side(std::size_t count, Interruption& interruption, const std::func
   }
   std::mutex mutex;
   std::exception_ptr failure;
-  const auto fail = [&] {
-    const std::lock_guard lock(mutex);
-    failure = failure ? failure : std::current_exception();
-    interruption.stop();
+  const auto guarded = [&](const auto& call) {
+    try {
+      call();
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = failure ? failure : std::current_exception();
+      interruption.stop();
+    }
   };
   {
     std::vector<std::jthread> threads;
-    try {
+    guarded([&] {
       for (std::size_t i = 0; i < count; ++i) {
-        threads.emplace_back([&, i] {
-          try {
-            visit(i);
-          } catch (...) {
-            fail();
-          }
-        });
+        threads.emplace_back([&, i] { guarded([&] { visit(i); }); });
       }
-    } catch (...) {
-      fail();
-    }
+    });
   }
   if (failure) {
     std::rethrow_exception(failure);

@@ -30,6 +30,8 @@ struct FollowTick {
   /// `last`. It is set so late that evaluating takes at most a tenth of the time. Until then `last` is empty.
   bool again = false;
   bool ended = false;  ///< The job is over, and all of its steps have come to ticks.
+  /// No more comes to lower steps. In a layout that does not mark steps, this is known only after a while.
+  GlobalStep whole{INT64_MAX};
   /// The trial may hold something new, complete or not, or its job is over: time that passes is no stall.
   bool new_data = false;
 };
@@ -49,6 +51,10 @@ class FollowedTrials {
   void visit(const std::vector<std::string>& operands, const StepRange& range, bool listed,
              const std::function<void(std::size_t operand, Trial& trial)>& visit,
              const std::function<void(std::size_t operand)>& unread = {});
+
+  /// Opens a trial as `visit` does: waits for it if it is not there yet. Returns nullopt if it did not come in time,
+  /// which it reports with status 124, or if a stop was requested. @throws as `open_awaited`.
+  [[nodiscard]] std::optional<Trial> open(const std::string& path, TrialOptions options, std::string_view hint = {});
 
   /// Goes through a trial that is visited: calls `tick` when something may be new, and at least once a second, so that
   /// time passes for rules. Ends when `tick` returns true. A signal, --timeout or --idle ends it too: then calls

@@ -14,6 +14,7 @@
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -111,6 +112,8 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
   }
   FollowedSteps steps(trial, setup.selection, setup.needs);
   std::uint64_t superseded = superseded_values(trial);
+  const auto of_selected = [&] { return superseded_entries(trial, setup.selection, setup.needs.fallback); };
+  auto gone = of_selected();
   std::uint64_t generation = TrialSnapshot::last(trial).generation();
   StepFollower follower(trial, {.wait = trials.wait(), .after = steps.after(), .records = setup.records});
   messages.info(trial.name() + ": followed by " + follower.method());
@@ -129,9 +132,15 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
     }
     visit(std::move(selection));
   };
+  const auto report_over = [&] {
+    report_problems(trial, true, messages);
+    steps.report_missing(false, messages);
+    report_never_seen(trial, setup.selection, messages);
+  };
   bool any = false;
   while (true) {
-    FollowEvent event = follower.next();
+    const std::optional<WholeSteps::Time> over_at = steps.over_at();
+    FollowEvent event = follower.next(over_at);
     const std::lock_guard lock(trials.mutex());
     report_problems(trial, event.outcome != WaitOutcome::reached, messages);
     const std::uint64_t generation_before = std::exchange(generation, TrialSnapshot::last(trial).generation());
@@ -139,6 +148,10 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
       chosen.reset();  // of a trial whose place another one took, or superseded
     } else if (chosen && (event.outcome != WaitOutcome::reached || event.step != chosen->step)) {
       show();
+    }
+    // With --idle, the range is over as soon as nothing has come for that long.
+    if ((event.outcome == WaitOutcome::timed_out && steps.over()) || (event.outcome == WaitOutcome::idle && over_at)) {
+      return report_over();
     }
     if (event.outcome != WaitOutcome::reached) {
       return report_end(trial, event.outcome, any, steps, setup.selection, messages);
@@ -151,12 +164,22 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
                     " came late, after later steps were shown");
     }
     report_missing_files(trial, event, messages);
-    const std::uint64_t before = std::exchange(superseded, superseded_values(trial));
-    if (superseded > before) {
-      messages.note(trial.name() + " went back to step " + std::to_string(event.step.value) + ": " +
-                    counted(superseded - before, "value") + " superseded");
+    if (const std::uint64_t before = std::exchange(superseded, superseded_values(trial)); superseded > before) {
+      const auto known = std::exchange(gone, of_selected());
+      auto more = decltype(gone)();
+      std::ranges::set_difference(gone, known, std::back_inserter(more));
+      if (!more.empty()) {
+        messages.note(trial.name() + " went back to step " + std::to_string(more.front().first) + ": " +
+                      counted(more.size(), "value") + " superseded");
+      }
     }
-    if (steps.choose(event)) {
+    const bool chooses = steps.choose(event);
+    if (steps.counts_late()) {
+      messages.note_once(trial.name() +
+                         ": steps came late: --every counts them as they come, and may choose others "
+                         "than without -F");
+    }
+    if (chooses) {
       event.arrivals.first = chosen ? chosen->arrivals.first : event.arrivals.first;
       chosen = event;
       const bool whole = trial.layout().marks_steps || trial.layout().has_headers;  // as checkpoints are
@@ -166,10 +189,7 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
     }
     messages.say_missing();
     if (steps.over()) {
-      report_problems(trial, true, messages);
-      steps.report_missing(false, messages);
-      report_never_seen(trial, setup.selection, messages);
-      return;
+      return report_over();
     }
   }
 }

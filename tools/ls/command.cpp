@@ -148,10 +148,10 @@ ExitStatus run(const LsOptions& options, Diagnostics& messages) {
   const auto goes_on = [&] { return !(output.quiet && messages.status() == ExitStatus::unreadable); };
   messages.name_trials(may_be_several(options.operands));
   if (options.view->show_operand != nullptr) {
-    for_each_operand(options.operands, output.null_separated, messages, [&](const std::string& operand) {
-      found = options.view->show_operand(operand, showing) || found;
-      return goes_on();
-    });
+    OperandSource source = operand_source(options.operands, output.null_separated, messages);
+    for (auto operand = source.next(); operand; operand = goes_on() ? source.next() : std::nullopt) {
+      found = options.view->show_operand(*operand, showing) || found;
+    }
   } else {
     OperandSource source(options.operands, output.null_separated);
     const VisitPlan plan = {.doing = "listing trials", .jobs = options.reading.jobs};

@@ -57,7 +57,7 @@ std::span<const OptionSpec> LsOptions::table() noexcept {
           valued(no_letter, "depth", "N", ArgumentKind::number, "with --tree, only the first N levels"),
           valued(no_letter, "by", "WHAT", ArgumentKind::choice, "with --tree, group by something else than the path")
               .of(tree_groups),
-          flag(no_letter, "steps", "one line per step"),
+          flag(no_letter, "steps", "one line per step; --follow goes with this view only"),
           flag(no_letter, "modes", "one line per mode, such as train"),
           flag(no_letter, "workers", "one line per worker")
               .explained("One line per worker: those that have a collections file, and those known from index files "

@@ -256,6 +256,22 @@ void find_variants(const Trial& trial, const EntryQuery& query, std::vector<Tens
   });
 }
 
+/// The type of a value.
+struct Head {
+  std::string dtype;
+  Shape shape;
+};
+
+/// From the place, if a value has no record; else from the beginning of the record. Nullopt if that cannot be read.
+std::optional<Head> head_of(ValueReader& reader, const Place& place, const std::string& tensor) {
+  if (!place.has_record()) {
+    const ValueType& type = *place.type;
+    return Head{type.unread_type.empty() ? std::string(to_string(type.dtype)) : type.unread_type, type.shape};
+  }
+  const Extent* const value = reader.open(place, tensor);
+  return value == nullptr ? std::nullopt : std::optional(Head{std::string(to_string(value->dtype())), value->shape()});
+}
+
 }  // namespace
 
 std::vector<TensorFacts> tensor_facts(const Trial& trial, const Selection& selection,
@@ -290,26 +306,6 @@ void locate_first(const Trial& trial, std::vector<TensorFacts>& facts) {
     row.written = seen.insert(row.summary.tensor).second ? place : std::min(row.written, place);
   });
 }
-
-namespace {
-
-/// The type of a value.
-struct Head {
-  std::string dtype;
-  Shape shape;
-};
-
-/// From the place, if a value has no record; else from the beginning of the record. Nullopt if that cannot be read.
-std::optional<Head> head_of(ValueReader& reader, const Place& place, const std::string& tensor) {
-  if (!place.has_record()) {
-    const ValueType& type = *place.type;
-    return Head{type.unread_type.empty() ? std::string(to_string(type.dtype)) : type.unread_type, type.shape};
-  }
-  const Extent* const value = reader.open(place, tensor);
-  return value == nullptr ? std::nullopt : std::optional(Head{std::string(to_string(value->dtype())), value->shape()});
-}
-
-}  // namespace
 
 void read_types(const Trial& trial, std::vector<TensorFacts>& facts, Diagnostics& messages) {
   ValueReader reader(trial);

@@ -54,7 +54,7 @@ bool show_check(const std::string& operand, Showing& to) {
   try {
     Progress progress("checking", 0);
     TrialOptions watched = to.options.reading.trial_options();
-    say_remote(watched, to.messages);
+    say_remote(watched.remote, to.messages);
     watched.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.at(done, total); };
     const CheckReport report = check_trial(operand, watched, [&](const Problem& problem) { print(problem, to); });
     to.messages.info(operand + ": " + report_text(report));

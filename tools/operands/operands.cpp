@@ -68,6 +68,25 @@ std::vector<std::string> nearest_folders(std::string path) {
   return nearest;
 }
 
+/// An open trial has a descriptor. Many systems give a process few of them, and let it ask for more.
+void allow_descriptors() noexcept {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+constexpr int look_for_stop_ms = 100;
+/// The most operands that are read ahead, so that the total is known early.
+constexpr std::size_t most_listed = 100'000;
+
+/// Whether reading standard input would not block: bytes, its end or an error are there.
+bool input_is_ready(int timeout_ms) {
+  pollfd input = {STDIN_FILENO, POLLIN, 0};
+  return poll(&input, 1, timeout_ms) != 0 && input.revents != 0;
+}
+
 }  // namespace
 
 void fail_to_open(const Error& error, const std::string& path, Diagnostics& messages, std::string_view hint) {
@@ -113,14 +132,6 @@ OperandSource operand_source(std::span<const std::string> operands, bool null_se
     say_nothing_listed(messages);
   }
   return source;
-}
-
-void for_each_operand(std::span<const std::string> operands, bool null_separated, Diagnostics& messages,
-                      const std::function<bool(const std::string&)>& visit) {
-  OperandSource source = operand_source(operands, null_separated, messages);
-  for (auto operand = source.next(); operand && visit(*operand);) {
-    operand = source.next();
-  }
 }
 
 std::vector<std::string> all_operands(std::span<const std::string> operands, bool null_separated,
@@ -173,19 +184,6 @@ void with_trial(const std::string& path, const TrialOptions& options, Diagnostic
   KeptTrials(options, messages).open(path, visit_once, hint, open);
 }
 
-namespace {
-
-/// An open trial has a descriptor. Many systems give a process few of them, and let it ask for more.
-void allow_descriptors() noexcept {
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-  }
-}
-
-}  // namespace
-
 void KeptTrials::open(const std::string& path, const std::function<bool(Trial&)>& visit, std::string_view hint,
                       const OpenTrial& open) {
   Kept& kept = kept_.emplace_back(path);
@@ -196,7 +194,7 @@ void KeptTrials::open(const std::string& path, const std::function<bool(Trial&)>
   try {
     TrialOptions watched = options_;
     watched.name = path;
-    say_remote(watched, messages_);
+    say_remote(watched.remote, messages_);
     watched.progress = [&kept](std::uint64_t done, std::uint64_t total) { kept.progress.at(done, total); };
     kept.trial = open ? open(watched) : std::optional(Trial::open(path, watched));
     if (kept.trial) {
@@ -240,20 +238,6 @@ void KeptTrials::close() {
   }
   kept_.clear();
 }
-
-namespace {
-
-constexpr int look_for_stop_ms = 100;
-/// The most operands that are read ahead, so that the total is known early.
-constexpr std::size_t most_listed = 100'000;
-
-/// Whether reading standard input would not block: bytes, its end or an error are there.
-bool input_is_ready(int timeout_ms) {
-  pollfd input = {STDIN_FILENO, POLLIN, 0};
-  return poll(&input, 1, timeout_ms) != 0 && input.revents != 0;
-}
-
-}  // namespace
 
 bool wait_for_input(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
@@ -358,7 +342,7 @@ std::vector<std::string> found_trials(const std::string& place, const ReadingOpt
   try {
     std::vector<Problem> problems;
     TrialOptions options = reading.trial_options();
-    say_remote(options, messages);
+    say_remote(options.remote, messages);
     paths = find_trials(place, &problems, options);
     std::map<std::pair<ProblemKind, std::string>, std::size_t> counts;
     for (const Problem& problem : problems) {

@@ -20,19 +20,11 @@
 
 namespace smd::tool {
 
-/// Calls `visit` for each operand; a `-` at the end stands for those that standard input lists, one per line (or NUL,
-/// with -0), each visited as soon as it is read. Empty lines are skipped. Stops when `visit` returns false. If there
-/// may be several operands, messages name the trial that they are about. An empty list without any other operand is
-/// reported, with status 1, so that the maker of the list notices.
-/// @throws UsageError for a `-` elsewhere; ReadError (io) if standard input cannot be read.
-void for_each_operand(std::span<const std::string> operands, bool null_separated, Diagnostics& messages,
-                      const std::function<bool(const std::string&)>& visit);
-
-/// Returns all operands, as `for_each_operand` visits them.
+/// Returns all operands, as those of `operand_source`.
 [[nodiscard]] std::vector<std::string> all_operands(std::span<const std::string> operands, bool null_separated,
                                                     Diagnostics& messages);
 
-/// Reports an empty list, as `for_each_operand` does.
+/// Reports an empty list, as `operand_source` does.
 void say_nothing_listed(Diagnostics& messages);
 
 /// Whether standard input lists operands: the last one is `-`.
@@ -147,8 +139,9 @@ class OperandSource {
 };
 
 /// The operands of a command, which must outlive the source. Messages then name their trials if there may be several;
-/// if standard input was to list operands but lists none, a message says so.
-/// @throws UsageError as the constructor.
+/// if standard input was to list operands but lists none, a message says so, with status 1, so that the maker of the
+/// list notices.
+/// @throws UsageError and ReadError as the constructor and `next`.
 [[nodiscard]] OperandSource operand_source(std::span<const std::string> operands, bool null_separated,
                                            Diagnostics& messages);
 

@@ -48,56 +48,6 @@ constexpr auto superseded_options =
                                 "each of one value, superseded, is true for those."),
              });
 
-}  // namespace
-
-std::span<const OptionSpec> ReadingOptions::superseded_table() noexcept { return superseded_options; }
-
-std::span<const OptionSpec> ReadingOptions::table() noexcept {
-  static const std::vector<OptionSpec> table = [] {
-    static const std::vector<std::string_view> names = mapped(layouts(), &LayoutTraits::name);
-    std::vector<OptionSpec> all = with_remote_options(own_table);
-    all.front().choices = names;
-    return all;
-  }();
-  return table;
-}
-
-ReadingOptions ReadingOptions::from(const CommandLine& line) {
-  ReadingOptions options;
-  options.jobs = static_cast<unsigned>(line.integer("jobs", 1, 1024).value_or(0));
-  options.verify = !line.has("no-verify");
-  const bool only = line.has("superseded");
-  const bool included = line.has("with-superseded");
-  options.superseded = only ? Superseded::only : included ? Superseded::included : Superseded::left_out;
-  refuse_if(only && included, "--superseded shows nothing but superseded values, --with-superseded all: one at a time");
-  refuse_if((only || included) && line.has("follow"),
-            std::string(only ? "--superseded" : "--with-superseded") +
-                " and --follow: what comes counts when it comes; leave out one of the two");
-  options.layout = line.value("layout").value_or(std::string());
-  options.step_name = line.value("step-name").value_or(std::string());
-  options.remote = remote_options(line);
-  options.remote.cache = line.value("cache").value_or(std::string());
-  return options;
-}
-
-TrialOptions ReadingOptions::trial_options(const StepRange& range) const {
-  TrialOptions options;
-  options.layout = layout;
-  options.step_name = step_name;
-  options.range_steps = range;
-  options.jobs = jobs;
-  options.verify = verify;
-  options.as_it_stands = true;
-  options.superseded = superseded;
-  options.auto_refresh = false;
-  options.remote = remote;
-  return options;
-}
-
-void say_remote(TrialOptions& options, Diagnostics& messages) { say_remote(options.remote, messages); }
-
-namespace {
-
 constexpr std::string_view s3_group = "Trials on S3";
 constexpr std::array<std::string_view, 1> payers = {"requester"};
 
@@ -131,6 +81,48 @@ std::string parse_endpoint_url(const std::string& url) {
 }
 
 }  // namespace
+
+std::span<const OptionSpec> ReadingOptions::superseded_table() noexcept { return superseded_options; }
+
+std::span<const OptionSpec> ReadingOptions::table() noexcept {
+  static const std::vector<OptionSpec> table = [] {
+    static const std::vector<std::string_view> names = mapped(layouts(), &LayoutTraits::name);
+    std::vector<OptionSpec> all = with_remote_options(own_table);
+    all.front().choices = names;
+    return all;
+  }();
+  return table;
+}
+
+ReadingOptions ReadingOptions::from(const CommandLine& line) {
+  ReadingOptions options;
+  options.jobs = static_cast<unsigned>(line.integer("jobs", 1, 1024).value_or(0));
+  options.verify = !line.has("no-verify");
+  const bool only = line.has("superseded");
+  const bool included = line.has("with-superseded");
+  options.superseded = only ? Superseded::only : included ? Superseded::included : Superseded::left_out;
+  refuse_if(only && included, "--superseded shows nothing but superseded values, --with-superseded all: one at a time");
+  refuse_if((only || included) && line.has("follow"),
+            std::string(only ? "--superseded" : "--with-superseded") +
+                " and --follow: what comes counts when it comes; leave out one of the two");
+  options.layout = line.value("layout").value_or(std::string());
+  options.step_name = line.value("step-name").value_or(std::string());
+  options.remote = remote_options(line);
+  options.remote.cache = line.value("cache").value_or(std::string());
+  return options;
+}
+
+TrialOptions ReadingOptions::trial_options(const StepRange& range) const {
+  return {.layout = layout,
+          .step_name = step_name,
+          .range_steps = range,
+          .jobs = jobs,
+          .verify = verify,
+          .as_it_stands = true,
+          .superseded = superseded,
+          .auto_refresh = false,
+          .remote = remote};
+}
 
 std::vector<OptionSpec> with_remote_options(std::span<const OptionSpec> own) {
   std::vector<OptionSpec> all(own.begin(), own.end());

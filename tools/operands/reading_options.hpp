@@ -42,8 +42,4 @@ struct ReadingOptions {
   [[nodiscard]] TrialOptions trial_options(const StepRange& range = {}) const;
 };
 
-/// Sends warnings and details about a remote store to `messages`, which must outlive all trials opened with the
-/// options.
-void say_remote(TrialOptions& options, Diagnostics& messages);
-
 }  // namespace smd::tool

@@ -33,12 +33,17 @@ class Run {
         options_.view == ReduceViewKind::hist ? !options_.bins.low : options_.asks_for_saved() || options_.across;
     if (looks_ahead) {
       reduce_together(operands);
-      return;
+    } else {
+      start();
+      const VisitPlan plan = {
+          .doing = "reducing trials", .jobs = options_.reading.jobs, .one_at_a_time = !takes_turns()};
+      visit_in_turn(operands, plan, messages_, [this](const Visit& visit) { return reduce_one(visit); });
+      finish();
     }
-    start();
-    const VisitPlan plan = {.doing = "reducing trials", .jobs = options_.reading.jobs, .one_at_a_time = !takes_turns()};
-    visit_in_turn(operands, plan, messages_, [this](const Visit& visit) { return reduce_one(visit); });
-    finish();
+    if (makes_part()) {
+      const auto lines = static_cast<std::size_t>(std::ranges::count(without_rows_, '\n'));
+      context_.out.write(last_line(*options_.shard, lines + (view_ ? view_->rows() : 0), messages_.status()));
+    }
   }
 
   void follow(const std::vector<std::string>& trials, PictureOutput& picture) {
@@ -54,6 +59,7 @@ class Run {
     const bool visited =
         follow_trials(trials, setup, messages_, [&](std::size_t operand, Trial& trial, Selection&& selection) {
           const Session session{trial, trials[operand], options_, std::move(selection), options_.reading.jobs};
+          view_->follow(trial);
           outcome = std::max(outcome, show(std::array{&session}, view_.get()));
           forms = outcome != ReduceOutcome::nothing ? forms : session.forms();
           view_->end_step();
@@ -69,6 +75,12 @@ class Run {
 
  private:
   using Sessions = std::span<const Session* const>;
+
+  /// Whether what is printed is a shard that --merge takes.
+  [[nodiscard]] bool makes_part() const {
+    return options_.shard && options_.output.format == "jsonl" &&
+           (options_.output.columns.empty() || options_.output.names("partial"));
+  }
 
   void start() {
     if (options_.view == ReduceViewKind::hist) {
@@ -86,17 +98,13 @@ class Run {
 
   // A job may save a reduction of any name. Two columns of one name would hide the step, or prevent merging shards.
   void leave_out_row_columns() {
-    std::vector<std::string> left_out;
-    std::erase_if(wanted_, [&](const Wanted& wanted) {
-      const bool taken = is_row_column(wanted.name);
-      if (taken) {
-        left_out.push_back(wanted.name);
-      }
-      return taken;
-    });
-    if (!left_out.empty()) {
-      messages_.warning("-r saved: columns have that name already, left out: " + quoted_list(left_out) +
+    const auto kept = std::stable_partition(wanted_.begin(), wanted_.end(),
+                                            [](const Wanted& wanted) { return !is_row_column(wanted.name); });
+    if (kept != wanted_.end()) {
+      messages_.warning("-r saved: columns have that name already, left out: " +
+                        quoted_list(mapped(std::span(kept, wanted_.end()), &Wanted::name)) +
                         "; smd-ls --locations shows where they are");
+      wanted_.erase(kept, wanted_.end());
     }
   }
 
@@ -203,10 +211,10 @@ class Run {
         say_nothing_found(session->name, session->forms(), options_, &session->trial, messages_);
       }
     }
-    const bool read = options_.shard && !sessions.front()->selection.steps.steps.empty() &&
+    const bool read = makes_part() && !sessions.front()->selection.steps.steps.empty() &&
                       (messages_.status() == ExitStatus::yes || messages_.status() == ExitStatus::no);
     const bool without_rows = read && (view == nullptr || view->rows() == rows_before);
-    return without_rows && options_.output.format == "jsonl" ? no_rows_line(*sessions.front()) : std::string();
+    return without_rows ? no_rows_line(*sessions.front()) : std::string();
   }
 
   void finish() {

@@ -95,11 +95,7 @@ class HistPiece {
         });
   }
   [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
-  void say(Diagnostics& messages) const {
-    for (const Said& said : said_) {
-      said(messages);
-    }
-  }
+  void say(Diagnostics& messages) const { say_all(said_, messages); }
 
   AxisRange bounds;
   Rows rows;

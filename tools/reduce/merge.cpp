@@ -8,6 +8,7 @@
 #include "statistic.hpp"
 #include "text/json.hpp"
 #include "text/number.hpp"
+#include "text/words.hpp"
 #include "unavailable.hpp"
 
 #include <fmt/ranges.h>
@@ -18,6 +19,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace smd::tool::reduce {
 
@@ -95,20 +97,16 @@ struct ShardLayout {
   /// @throws InvalidValue if it is no row of a shard.
   static ShardLayout of(const Json& row) {
     ShardLayout layout;
+    layout.by = {.tensor = row.contains("tensor"), .step = row.contains("step"), .worker = row.contains("worker")};
     bool after = false;
-    bool trial = false;
     for (const auto& [key, value] : row.items()) {
-      if (!after) {
-        trial = trial || key == "trial";
-        layout.by.tensor = layout.by.tensor || key == "tensor";
-        layout.by.step = layout.by.step || key == "step";
-        layout.by.worker = layout.by.worker || key == "worker";
-        after = key == "source";
-      } else if (key != "partial") {
+      if (after && key != "partial") {
         layout.reductions.push_back(key);
       }
+      after = after || key == "source";
     }
-    invalid_if(!after || !trial || layout.reductions.empty() || !row.contains("partial") || !row.contains("count"),
+    invalid_if(!after || !row.contains("trial") || layout.reductions.empty() || !row.contains("partial") ||
+                   !row.contains("count"),
                "not a row of a shard: make shards with --shard and --jsonl, without --columns");
     return layout;
   }
@@ -133,18 +131,30 @@ class Merger {
     if (!file) {
       return;
     }
+    open_ = {};
     file->for_each(messages_, [&](const std::string& line) {
-      const auto wrong = [&](std::string_view why) {
-        return UsageError(fmt::format("{}: line {}: {}", path, file->number(), why));
+      const auto at_line = [&](std::string_view why) {
+        return fmt::format("{}: line {}: {}", path, file->number(), why);
       };
+      text::JsonDocument<Json> document;
+      if (text::parse_json(line, document)) {
+        damaged_file(at_line("no whole row of a shard: --merge takes what --shard --jsonl wrote"));
+        return;
+      }
       try {
-        add(line);
+        add(*document, path);
       } catch (const InvalidValue& error) {
-        throw wrong(error.what());
+        throw UsageError(at_line(error.what()));
       } catch (const Json::exception&) {
-        throw wrong("not a JSON object of a shard");
+        throw UsageError(at_line("not a JSON object of a shard"));
       }
     });
+    if (open_.lines > 0 && open_.to_be_closed) {
+      damaged_file(path +
+                   ": the line that closes a shard is missing: the command that wrote it was ended, or lines are lost");
+    } else if (open_.lines > 0) {
+      messages_.note_once("shards of an older smd-reduce do not tell whether they are whole");
+    }
   }
 
   bool show(OutputFile& out) {
@@ -169,7 +179,7 @@ class Merger {
       row.step = GlobalStep(step);
       row.mode = parse_mode(rows.front().mode).value_or(Mode::global);
       row.mode_step = ModeStep(rows.front().mode_step);
-      const bool damaged = note_damage(rows, tensor);
+      const bool damaged = note_damage(key, rows);
       const ShardRow whole = rows.size() == 1 ? std::move(rows.front()) : pooled(rows, tensor);
       if (damaged && layout_->by == By() && whole.source.empty()) {
         continue;  // of one value: the whole would not have this row either
@@ -181,7 +191,17 @@ class Merger {
     }
     view->finish();
     tell(lost_, ", though shards have it: to pool a statistic, all that is pooled must have it, or its values");
-    tell(damaged_, ": when its shard was made, not all of it could be read");
+    const auto place_text = [this](const DamagedPlace& place) {
+      const auto& [trial, step, part] = place;
+      return fmt::format("{}{} (part {} of {})", single_quoted(trials_[trial].name),
+                         layout_->by.step ? fmt::format(" step {}", step) : "", part, trials_[trial].count);
+    };
+    tell(damaged_, ": when its shard was made, not all of it could be read: " +
+                       text::listed(damaged_places_, most_places, place_text));
+    if (!unread_.empty()) {
+      say_unavailable("when shards were made, not all could be read: " + text::listed(unread_, most_places),
+                      options_.strict, messages_);
+    }
     if (rows_.empty() && messages_.status() == ExitStatus::yes) {
       messages_.nothing("TensorUnavailableForStep", "nothing to pool: the shards have no row");
     }
@@ -190,6 +210,15 @@ class Merger {
 
  private:
   using Key = std::tuple<std::size_t, std::int64_t, std::string, std::string>;
+  using DamagedPlace = std::tuple<std::size_t, std::int64_t, std::uint64_t>;  // trial, step, part
+  static constexpr std::size_t most_places = 3;
+
+  /// The lines of a file since the last one that closed a shard.
+  struct OpenShard {
+    std::size_t lines = 0;
+    bool to_be_closed = false;
+    bool damaged = false;  ///< Damage was reported.
+  };
 
   /// Statistics that results have not, and their tensors, if rows are of tensors.
   struct Lacking {
@@ -204,15 +233,18 @@ class Merger {
     }
   };
 
-  void add(const std::string& line) {
-    text::JsonDocument<Json> document;
-    invalid_if(text::parse_json(line, document).has_value(), "not a JSON object of a shard");
-    const Json& object = *document;
+  void add(const Json& object, const std::string& path) {
+    if (object.contains("record") && !object.contains("trial")) {
+      close(object, path);
+      return;
+    }
     const bool says_no_rows = object.size() == 2 && object.contains("trial") && object.contains("partial");
     const ShardLayout layout = says_no_rows ? ShardLayout() : ShardLayout::of(object);
     const std::optional<Partial> partial = parse_partial(object.at("partial").get<std::string>());
     invalid_if(!partial, "`partial` is not what --shard writes");
     const std::size_t at = note_part(object.at("trial").get<std::string>(), *partial);
+    ++open_.lines;
+    open_.to_be_closed = partial->closed;
     if (says_no_rows) {
       return;
     }
@@ -239,9 +271,7 @@ class Merger {
       row.source = source.get<std::string>();
     }
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      const Json& number = object.at(wanted_[i].name);
-      const bool beyond = number.is_number_float() && beyond_64_bits(*partial, i);
-      row.statistics.push_back(beyond ? exact(*partial, *wanted_[i].reduction) : statistic_of(number));
+      row.statistics.push_back(statistic_at(i, object.at(wanted_[i].name), *partial));
     }
     invalid_if(first_options_ && (first_options_->ddof != partial->options.ddof ||
                                   first_options_->omit_nan != partial->options.omit_nan),
@@ -260,6 +290,30 @@ class Merger {
     rows.insert(place, std::move(row));
   }
 
+  /// Checks that all lines ahead of the last one of a shard are there, and notes if not everything could be read for
+  /// it.
+  void close(const Json& last, const std::string& path) {
+    const std::string part =
+        fmt::format("part {} of {}", last.at("part").get<std::uint64_t>(), last.at("parts").get<std::uint64_t>());
+    const auto lines = last.at("records").get<std::uint64_t>();
+    if (lines != open_.lines) {
+      damaged_file(
+          fmt::format("{}: {} must have {}, but {} are there", path, part, counted(lines, "line"), open_.lines));
+    }
+    const auto status = last.at("status").get<int>();
+    if (status > static_cast<int>(ExitStatus::no)) {
+      unread_.push_back(fmt::format("{} ({}, status {})", path, part, status));
+    }
+    open_ = {};
+  }
+
+  /// Reports that the open shard is damaged: once, however often it is.
+  void damaged_file(const std::string& text) {
+    if (!std::exchange(open_.damaged, true)) {
+      messages_.fail("Damaged", text, ExitStatus::damaged);
+    }
+  }
+
   /// Returns the place of a trial, of which a line of this part was read.
   std::size_t note_part(const std::string& trial, const Partial& part) {
     const auto known = std::ranges::find_if(trials_, [&](const TrialParts& one) { return one.name == trial; });
@@ -272,12 +326,14 @@ class Merger {
   }
 
   /// Takes note of what shards could not read. Returns whether there is anything.
-  bool note_damage(const std::vector<ShardRow>& rows, const std::string& tensor) {
+  bool note_damage(const Key& key, const std::vector<ShardRow>& rows) {
+    const auto& [trial, step, tensor, worker] = key;
     bool any = false;
     for (const ShardRow& row : rows) {
       for (std::size_t i = 0; i < wanted_.size(); ++i) {
         if (row.partial.how[i] == 'x') {
           damaged_.add(wanted_[i].name, tensor);
+          damaged_places_.emplace(trial, step, row.partial.shard.index);
           any = true;
         }
       }
@@ -308,16 +364,14 @@ class Merger {
     }
   }
 
-  // Whether a number written as floating point is an integer that only the partial holds in full.
-  [[nodiscard]] bool beyond_64_bits(const Partial& partial, std::size_t statistic) const {
-    if (partial.how[statistic] != 'c' || !partial.data || !partial.data->integers) {
-      return false;
+  // A number that is written as floating point may be an integer that only the partial holds in full.
+  [[nodiscard]] Statistic statistic_at(std::size_t i, const Json& number, const Partial& partial) const {
+    const bool integers = partial.how[i] == 'c' && partial.data && partial.data->integers;
+    const Reduction reduction = wanted_[i].reduction.value_or(Reduction());
+    if (!number.is_number_float() || !integers ||
+        (reduction.kind != ReductionKind::sum && reduction.kind != ReductionKind::l1)) {
+      return statistic_of(number);
     }
-    const ReductionKind kind = wanted_[statistic].reduction->kind;
-    return kind == ReductionKind::sum || kind == ReductionKind::l1;
-  }
-
-  static Statistic exact(const Partial& partial, const Reduction& reduction) {
     Reducer reducer(std::span(&reduction, 1), partial.options);
     reducer.merge(*partial.data);
     return Statistic::of(reducer.result(reduction));
@@ -398,6 +452,9 @@ class Merger {
   std::map<Key, std::vector<ShardRow>> rows_;
   Lacking lost_;     // though shards have them: even the whole trial would not have had them
   Lacking damaged_;  // because shards could not read something
+  std::set<DamagedPlace> damaged_places_;
+  std::vector<std::string> unread_;  // shards that could not read everything
+  OpenShard open_;
 };
 
 }  // namespace

@@ -245,7 +245,6 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
   options.shard = line.convert("shard", [](const std::string& text) { return Shard::parse(text); });
   options.merge = line.has("merge");
   options.strict = line.has("strict");
-  refuse_if(options.operands.empty(), options.merge ? "the shards are missing" : "TRIAL is missing");
   options.following = FollowingOptions::from(line);
   check(options, line);
   check_picture(options);

@@ -2,10 +2,10 @@
 #include "partial.hpp"
 
 #include "text/json.hpp"
+#include "text/number.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <tuple>
@@ -14,7 +14,8 @@ namespace smd::tool::reduce {
 
 namespace {
 
-constexpr std::string_view version = "2";
+constexpr std::string_view version = "3";
+constexpr std::string_view unclosed_version = "2";  // of shards without a last line of their own
 
 // The numbers that identify the part, in the order of the text.
 template <class Data>
@@ -35,19 +36,6 @@ auto numbers_of(Data& of) {
 template <class Numbers, class Visit>
 void for_each(const Numbers& numbers, Visit&& visit) {
   std::apply([&](auto&... number) { (visit(number), ...); }, numbers);
-}
-
-void skip_spaces(std::string_view& text) { text.remove_prefix(std::min(text.find_first_not_of(' '), text.size())); }
-
-template <class Number>
-bool read(std::string_view& text, Number& number) {
-  skip_spaces(text);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || (end != text.data() + text.size() && *end != ' ')) {
-    return false;
-  }
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return true;
 }
 
 std::string_view word(std::string_view& text) {
@@ -82,16 +70,18 @@ std::string to_text(const Partial& partial) {
 
 std::optional<Partial> parse_partial(std::string_view text) {
   Partial partial;
-  if (word(text) != version) {
-    return std::nullopt;
-  }
-  bool good = true;
-  const auto take = [&](auto& number) { good = good && read(text, number); };
+  const std::string_view written = word(text);
+  partial.closed = written == version;
+  bool good = partial.closed || written == unclosed_version;
+  const auto take = [&]<class Number>(Number& number) {
+    const std::optional<Number> parsed = text::parsed<Number>(word(text));
+    good = good && parsed;
+    number = parsed.value_or(Number());
+  };
   for_each(place_of_part(partial), take);
   if (!good || partial.shard.index < 1 || partial.shard.index > partial.shard.count) {
     return std::nullopt;
   }
-  skip_spaces(text);
   partial.how = word(text);
   const std::string_view nan = word(text);
   if (partial.how.find_first_not_of("csbx-") != std::string::npos || (nan != "omit" && nan != "propagate")) {
@@ -99,7 +89,6 @@ std::optional<Partial> parse_partial(std::string_view text) {
   }
   partial.options.omit_nan = nan == "omit";
   take(partial.options.ddof);
-  skip_spaces(text);
   const std::string_view kind = word(text);
   if (kind == "complex" && good && text.empty()) {
     return partial;
@@ -115,6 +104,12 @@ std::string no_rows_line(const Session& session) {
   const Partial partial = {
       .shard = *session.options.shard, .steps = session.sharded, .how = "-", .options = {}, .data = {}};
   return fmt::format("{{\"trial\":{},\"partial\":\"{}\"}}\n", text::json_string(session.name), to_text(partial));
+}
+
+std::string last_line(const Shard& shard, std::size_t lines, ExitStatus status) {
+  return fmt::format(R"({{"record":"part","part":{},"parts":{},"records":{},"status":{}}})", shard.index, shard.count,
+                     lines, static_cast<int>(status)) +
+         "\n";
 }
 
 }  // namespace smd::tool::reduce

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cli/exit_status.hpp"
 #include "operands/shard.hpp"
 #include "session.hpp"
 
 #include <smd/reduction.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +23,7 @@ struct Partial {
   std::string how;
   ReduceOptions options;
   std::optional<PartialReduction> data;  ///< Absent for complex numbers.
+  bool closed = true;                    ///< A `last_line` follows: older versions wrote none.
 };
 
 /// Words separated by spaces, numbers as decimal text that reads back the same: safe in any JSON program.
@@ -30,5 +33,9 @@ struct Partial {
 
 /// The line of a shard of a trial of which it has no row: without such a line, --merge takes the part for missing.
 [[nodiscard]] std::string no_rows_line(const Session& session);
+
+/// The last line of a shard, by which --merge knows that no line was lost, and that everything was read. `lines`: those
+/// ahead of it. `status`: that of the command.
+[[nodiscard]] std::string last_line(const Shard& shard, std::size_t lines, ExitStatus status);
 
 }  // namespace smd::tool::reduce

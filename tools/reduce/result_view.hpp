@@ -31,6 +31,8 @@ class ResultView {
   virtual ~ResultView() = default;
   virtual void set_trial(std::string_view name) = 0;
   virtual void row(const ResultRow& row) = 0;
+  /// The followed trial that the next rows are of, as it is now.
+  virtual void follow(const Trial& /*trial*/) {}
   /// How many rows were shown, if that matters: in a shard.
   [[nodiscard]] virtual std::size_t rows() const { return 0; }
   /// A view that makes text of rows of the trial set last, which this one prints unchanged; null if this view needs the

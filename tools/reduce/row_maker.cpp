@@ -201,11 +201,7 @@ class RowMaker {
   }
 
   /// Reports problems.
-  void say(Diagnostics& messages) const {
-    for (const Said& said : said_) {
-      said(messages);
-    }
-  }
+  void say(Diagnostics& messages) const { say_all(said_, messages); }
 
   /// Passes the rows to the view. Returns whether any of them is not wholly damaged.
   bool show(ResultView& view) {

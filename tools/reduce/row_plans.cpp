@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "row_plans.hpp"
 
+#include "cli/mapped.hpp"
+
 #include <algorithm>
 
 namespace smd::tool::reduce {
@@ -27,12 +29,12 @@ const RowPlan& RowPlans::plan() {
   RowPlan& plan = place->second;
   if (fresh) {
     plan.how = how_;
+    plan.lacks = contains(how_, How::missing);
     for (std::size_t i = 0; i < how_.size(); ++i) {
       if (how_[i] == How::computed) {
         plan.computed.push_back(*wanted_[i].reduction);
         plan.positions.push_back(i);
       }
-      plan.lacks = plan.lacks || how_[i] == How::missing;
     }
     for (std::size_t i = 0; i < how_.size(); ++i) {
       if (how_[i] == How::both) {
@@ -44,18 +46,15 @@ const RowPlan& RowPlans::plan() {
 }
 
 const RowPlan& RowPlans::of(const TensorEntry& entry) {
-  const bool has_value = entry.value.has_value();
-  const bool plain = entry.reductions.empty();
-  if (plain && plain_[has_value ? 1 : 0] != nullptr) {
-    return *plain_[has_value ? 1 : 0];
+  const RowPlan*& plain = plain_[entry.value ? 1 : 0];
+  if (entry.reductions.empty() && plain != nullptr) {
+    return *plain;
   }
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    how_[i] = how_of(wanted_[i], find_saved(entry, wanted_[i]) != nullptr, has_value);
+    how_[i] = how_of(wanted_[i], find_saved(entry, wanted_[i]) != nullptr, entry.value.has_value());
   }
   const RowPlan& made = plan();
-  if (plain) {
-    plain_[has_value ? 1 : 0] = &made;
-  }
+  plain = entry.reductions.empty() ? &made : plain;
   return made;
 }
 

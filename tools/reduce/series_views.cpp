@@ -6,8 +6,10 @@
 #include "result_view.hpp"
 #include "rows/curves.hpp"
 #include "rows/row_writer.hpp"
+#include "select/select_steps.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -20,9 +22,7 @@ namespace {
 class SmoothView : public ResultView {
  public:
   explicit SmoothView(const ResultContext& context)
-      : weight_(*context.options.smooth),
-        follows_(context.options.following.follow),
-        by_mode_(separates_modes(context.options.selection)) {
+      : weight_(*context.options.smooth), selection_(context.options.selection) {
     for (const Wanted& one : context.wanted) {
       wanted_.push_back(one);
       wanted_.push_back({.name = one.name + "_smooth", .reduction = {}});
@@ -32,24 +32,27 @@ class SmoothView : public ResultView {
   }
 
   void set_trial(std::string_view name) override {
-    if (!follows_) {  // else steps of several trials come in turn
+    if (trial_now_ == nullptr) {  // else steps of several trials come in turn
       series_.clear();
     }
     trial_ = name;
     view_->set_trial(name);
   }
 
+  void follow(const Trial& trial) override { trial_now_ = &trial; }
+
   void row(const ResultRow& row) override {
-    std::vector<ExponentialMean>& means = series_
-                                              .try_emplace({trial_, std::string(row.tensor), std::string(row.worker),
-                                                            row.row, by_mode_ ? row.mode : Mode::global},
-                                                           row.statistics.size(), ExponentialMean(weight_))
-                                              .first->second;
+    std::vector<SmoothedSeries>& series = series_[{trial_, std::string(row.tensor), std::string(row.worker), row.row,
+                                                   separates_modes(selection_) ? row.mode : Mode::global}];
+    series.resize(row.statistics.size(), {weight_});
     statistics_.clear();
     for (std::size_t i = 0; i < row.statistics.size(); ++i) {
       const Statistic& one = row.statistics[i];
       statistics_.push_back(one);
-      statistics_.push_back(one.missing() ? Statistic() : Statistic(Cell(means[i].next(one.number()))));
+      if (!one.missing()) {
+        drop_superseded(row, series[i].points);
+      }
+      statistics_.push_back(one.missing() ? Statistic() : Statistic(Cell(series[i].put(row.step.value, one.number()))));
     }
     if (row.selected) {
       ResultRow with_means = row;
@@ -62,14 +65,33 @@ class SmoothView : public ResultView {
   void finish() override { view_->finish(); }
 
  private:
+  // Drops the last numbers of the row's series, and those just before the row, if they were superseded. Without -F: all
+  // but the last, which do not change any more.
+  void drop_superseded(const ResultRow& row, std::map<std::int64_t, SmoothedSeries::Point>& points) const {
+    if (trial_now_ == nullptr) {
+      points.erase(points.begin(), points.empty() ? points.end() : std::prev(points.end()));
+      return;
+    }
+    EntryQuery query;
+    query.tensors = row.tensor.empty() ? tensors_at(*trial_now_, selection_, {}) : std::vector{std::string(row.tensor)};
+    query.workers.assign(row.worker.empty() ? 0 : 1, std::string(row.worker));
+    for (const std::int64_t end : {INT64_MAX, row.step.value}) {
+      for (const auto place = points.lower_bound(end); place != points.begin(); points.erase(std::prev(place))) {
+        query.steps = {{GlobalStep(std::prev(place)->first)}};
+        if (any_entry(*trial_now_, query)) {
+          break;
+        }
+      }
+    }
+  }
+
   double weight_;
-  bool follows_;
-  bool by_mode_;  ///< Several modes are selected: each is a series.
+  const SelectionOptions& selection_;  ///< If it is of several modes, each has series of its own.
   std::vector<Wanted> wanted_;
   std::unique_ptr<ResultView> view_;
   std::string trial_;
-  std::map<std::tuple<std::string, std::string, std::string, std::uint64_t, Mode>, std::vector<ExponentialMean>>
-      series_;
+  const Trial* trial_now_ = nullptr;  ///< If trials are followed.
+  std::map<std::tuple<std::string, std::string, std::string, std::uint64_t, Mode>, std::vector<SmoothedSeries>> series_;
   std::vector<Statistic> statistics_;
 };
 

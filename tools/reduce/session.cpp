@@ -14,6 +14,46 @@ namespace {
 
 bool counts(const TensorEntry& entry) { return entry.value || !entry.reductions.empty(); }
 
+constexpr std::size_t piece_rows = 512;         // if there are many: what is known of them stays in the caches
+constexpr std::size_t most_statistics = 8192;   // of a piece: they are held until it is shown
+constexpr std::size_t enough_pieces = 64;       // to keep threads busy to the end
+constexpr std::size_t enough_requests = 512;    // the same for those to a remote store
+constexpr std::uint64_t piece_bytes = 1 << 20;  // less is not worth another thread
+
+// On a remote store each file costs a round trip, and one request has all that is read together of a file: then a piece
+// is of one file, or of few if there are very many.
+class FileCuts {
+ public:
+  explicit FileCuts(const Session& session) {
+    if (!is_remote_path(session.trial.path())) {
+      return;
+    }
+    std::optional<GlobalStep> last;
+    session.for_each_entry([&](const TensorEntry& entry) {
+      if (last != entry.step && entry.value) {
+        last = entry.step;
+        if (files_.empty() || *files_.back().second != *entry.value->file) {
+          files_.emplace_back(entry.step, entry.value->file);
+        }
+      }
+    });
+    each_ = std::max<std::size_t>(files_.size() / enough_requests, 1);
+  }
+
+  // Whether a piece ends before this step.
+  bool before(GlobalStep step) {
+    while (next_ < files_.size() && files_[next_].first < step) {
+      ++next_;
+    }
+    return next_ < files_.size() && files_[next_].first == step && next_ % each_ == 0;
+  }
+
+ private:
+  std::vector<std::pair<GlobalStep, std::shared_ptr<const std::string>>> files_;  // where another one begins
+  std::size_t each_ = 1;
+  std::size_t next_ = 0;
+};
+
 }  // namespace
 
 SelectionNeeds selection_needs(const ReduceCommandOptions& options) {
@@ -107,50 +147,6 @@ StepRange range_to_open(const ReduceCommandOptions& options) {
   return options.selection.steps && !all ? range_to_read_of_tensors(options.selection, *options.selection.steps)
                                          : StepRange();
 }
-
-namespace {
-
-constexpr std::size_t piece_rows = 512;         // if there are many: what is known of them stays in the caches
-constexpr std::size_t most_statistics = 8192;   // of a piece: they are held until it is shown
-constexpr std::size_t enough_pieces = 64;       // to keep threads busy to the end
-constexpr std::size_t enough_requests = 512;    // the same for those to a remote store
-constexpr std::uint64_t piece_bytes = 1 << 20;  // less is not worth another thread
-
-// On a remote store each file costs a round trip, and one request has all that is read together of a file: then a piece
-// is of one file, or of few if there are very many.
-class FileCuts {
- public:
-  explicit FileCuts(const Session& session) {
-    if (!is_remote_path(session.trial.path())) {
-      return;
-    }
-    std::optional<GlobalStep> last;
-    session.for_each_entry([&](const TensorEntry& entry) {
-      if (last != entry.step && entry.value) {
-        last = entry.step;
-        if (files_.empty() || *files_.back().second != *entry.value->file) {
-          files_.emplace_back(entry.step, entry.value->file);
-        }
-      }
-    });
-    each_ = std::max<std::size_t>(files_.size() / enough_requests, 1);
-  }
-
-  // Whether a piece ends before this step.
-  bool before(GlobalStep step) {
-    while (next_ < files_.size() && files_[next_].first < step) {
-      ++next_;
-    }
-    return next_ < files_.size() && files_[next_].first == step && next_ % each_ == 0;
-  }
-
- private:
-  std::vector<std::pair<GlobalStep, std::shared_ptr<const std::string>>> files_;  // where another one begins
-  std::size_t each_ = 1;
-  std::size_t next_ = 0;
-};
-
-}  // namespace
 
 std::vector<Piece> pieces_of(const Session& session, std::size_t statistics, std::optional<std::size_t> room,
                              bool whole_steps) {

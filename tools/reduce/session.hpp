@@ -101,6 +101,11 @@ void say_nothing_found(std::string_view name, const SavedForms& forms, const Red
 
 /// A message about a record, which waits until the record's turn has come.
 using Said = std::function<void(Diagnostics&)>;
+inline void say_all(const std::vector<Said>& all, Diagnostics& messages) {
+  for (const Said& said : all) {
+    said(messages);
+  }
+}
 
 /// Why a record could not be read. The session must outlive it.
 [[nodiscard]] Said about_problem(const Problem& problem, std::string_view tensor, GlobalStep step,

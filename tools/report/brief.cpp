@@ -145,11 +145,7 @@ std::string json(const Cell& value) {
 using Members = std::vector<std::pair<std::string, std::string>>;
 
 std::string json_object(const Members& members) {
-  std::string out;
-  for (const auto& [name, value] : members) {
-    out += fmt::format("{}{}:{}", out.empty() ? "{" : ",", json(name), value);
-  }
-  return out.empty() ? "{}" : out + "}";
+  return "{" + joined(members, ",", [](const auto& one) { return json(one.first) + ":" + one.second; }) + "}";
 }
 
 template <class Items, class Write>
@@ -210,7 +206,9 @@ std::string trial_json(const TrialReport& trial) {
        {"not_evaluated", json_array(not_evaluated(trial), json)},
        {"problems", json_array(problems, json)},
        {"superseded", json(facts.superseded)},
-       {"hparams", json_object({facts.hyperparameters.begin(), facts.hyperparameters.end()})},
+       {"hparams",
+        json_object(mapped(facts.hyperparameters,
+                           [](const auto& one) { return std::pair(one.first, HpValue(one.second).json()); }))},
        {"exit", json(facts.exit_code)},
        {"alerts", json_array(facts.alerts, json)}});
 }

@@ -36,18 +36,19 @@ void write_once(const ExaminationContext& context) {
   std::vector<TrialReport> trials;
   bool any = false;
   bool stopped = false;
-  for_each_operand(options.operands, options.null_separated, context.messages, [&](const std::string& operand) {
+  OperandSource operands = operand_source(options.operands, options.null_separated, context.messages);
+  for (auto operand = operands.next(); operand; operand = stopped ? std::nullopt : operands.next()) {
     // Not around the loop: while operands are read, a signal ends at once.
     const Interruption interruption(options.following.reader);
-    context.others.allow(operand);
+    context.others.allow(*operand);
     std::optional<TrialReport> report;
-    with_trial(operand, options.reading.trial_options(), context.messages,
-               [&](Trial& trial) { report = examine(context, trial, operand, interruption.token()); });
+    with_trial(*operand, options.reading.trial_options(), context.messages,
+               [&](Trial& trial) { report = examine(context, trial, *operand, interruption.token()); });
     any = any || report;
-    trials.push_back(report ? std::move(*report) : TrialReport{.name = operand, .unread = Diagnostics::last_failure()});
+    trials.push_back(report ? std::move(*report)
+                            : TrialReport{.name = *operand, .unread = Diagnostics::last_failure()});
     stopped = interruption.token().stop_requested();
-    return !stopped;
-  });
+  }
   if (any && !stopped) {  // a page of what was read before a signal would look complete
     write_page(trials, options, false, context.messages);
   }
@@ -75,7 +76,7 @@ ExitStatus run(const ReportCommandOptions& options, Diagnostics& messages) {
 const CommandDefinition& definition() {
   static const CommandDefinition definition = {
       .name = "smd-report",
-      .synopsis = "[OPTION]... TRIAL... -o FILE.html",
+      .synopsis = "[OPTION]... [TRIAL]...",
       .summary = "Writes one HTML page that shows whether training is healthy, and where it went wrong.",
       .brief = "write one page about a training job, to look at",
       .operands = {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = false, .repeats = true, .here = true}},

@@ -5,6 +5,7 @@
 
 #include "cli/mapped.hpp"
 #include "cli/progress.hpp"
+#include "cli/text.hpp"
 #include "follow/followed_trials.hpp"
 #include "requests/evaluation.hpp"
 #include "rows/cell.hpp"
@@ -151,6 +152,14 @@ TrialReport Examination::report(bool last) {
   if (report.histories.last_write) {
     show_date(report.facts.written, Cell(*report.histories.last_write), 0);
   }
+  const SelectionOptions& selection = context_.options.selection;
+  const auto unseen =
+      std::ranges::find_if(selection.names, [&](const std::string& name) { return report.history(name) == nullptr; });
+  const bool named = unseen != selection.names.end();
+  if (named || (report.histories.tensors.empty() && (selection.selects_tensors() || !selection.excludes.empty()))) {
+    append_part(report.facts.incomplete,
+                "nothing is shown of " + (named ? single_quoted(*unseen) : "what was asked for"), "; ");
+  }
   const std::vector<RuleResult>& results = evaluator_->results();
   const bool chosen = !context_.options.rules.empty();
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -201,8 +210,7 @@ TrialReport examine(const ExaminationContext& context, Trial& trial, const std::
 void examine_live(const ExaminationContext& context, const std::vector<std::string>& operands, const WritePage& write) {
   const FollowingOptions& following = context.options.following;
   FollowedTrials trials(following, context.options.reading, context.messages);
-  context.others.follow_by(
-      [&](TrialOptions& options, const std::string& path) { following.end_requests(options, path, trials.wait()); });
+  context.others.follow_with(trials);
   // What is known of all trials. All that follows is used under the lock of the trials.
   std::vector<TrialReport> reports = mapped(
       operands, [](const std::string& operand) { return TrialReport{.name = operand, .unread = "not there yet"}; });
@@ -238,7 +246,7 @@ void examine_live(const ExaminationContext& context, const std::vector<std::stri
     const auto show = [&](const FollowTick& what) {
       const std::lock_guard lock(trials.mutex());
       Evaluator& evaluator = examination->evaluator();
-      const bool over = evaluate_tick(evaluator, trial, what, options.end);
+      const bool over = evaluate_tick(evaluator, what);
       if (over) {
         evaluator.finish(what.ended);
       }

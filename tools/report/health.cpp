@@ -3,7 +3,9 @@
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "html.hpp"
+#include "requests/requests.hpp"
 #include "sections.hpp"
+#include "text/loss_name.hpp"
 
 #include <fmt/format.h>
 
@@ -48,6 +50,27 @@ bool triggered(const RuleResult& result) {
   return result.status == RuleStatus::issues_found && !result.findings.empty();
 }
 
+// A number that is a loss by its name, if rules on losses were to look at it and none was evaluated; else nothing.
+std::string_view unjudged_loss(const TrialReport& trial) {
+  bool wanted = false;
+  for (const std::vector<RuleResult>* const results : {&trial.results, &trial.passed_over}) {
+    for (const RuleResult& result : *results) {
+      const std::optional<RuleDescription> rule = rule_named(result.rule);
+      if (!rule || !contains(rule->collections, "losses")) {
+        continue;
+      }
+      if (result.status != RuleStatus::not_evaluated) {
+        return {};
+      }
+      wanted = true;
+    }
+  }
+  const auto& all = trial.histories.tensors;
+  const auto loss = std::ranges::find_if(
+      all, [](const auto& one) { return one.second.scalar() && smd::text::is_loss_name(one.first); });
+  return wanted && loss != all.end() ? std::string_view(loss->first) : std::string_view();
+}
+
 // The tensor that a finding is about. Overtraining names a pair by its validation loss and may mean the training loss.
 std::string tensor_html(const Finding& finding) {
   std::string tensor = name_html(finding.tensor.value_or(""));
@@ -74,19 +97,6 @@ void add_triggered(std::vector<std::string>& items, const TrialReport& trial, bo
                                                    fmt::format(fmt::runtime(words->words), tensor_html(first)), from,
                                                    name_html(first.check), short_text(first.value)));
   }
-}
-
-void add_not_finite(std::vector<std::string>& items, const TrialReport& trial) {
-  const auto first = first_not_finite(trial);
-  if (!first) {
-    return;
-  }
-  const auto& all = trial.histories.tensors;
-  const auto tensors =
-      std::ranges::count_if(all, [](const auto& one) { return one.second.first_not_finite.has_value(); });
-  items.push_back(fmt::format("NaN or infinities are in {}, first in {} at step {}",
-                              counted(static_cast<std::size_t>(tensors), "tensor"), name_html(first->tensor),
-                              first->step.value));
 }
 
 std::string step_text(const ChartPoint& point) { return fmt::format("{:.0f}", point.x); }
@@ -234,6 +244,9 @@ Headline headline_of(const TrialReport& trial) {
   if (evaluated == 0) {
     return {"unknown", "Not evaluated: no rule had anything to evaluate"};
   }
+  if (const std::string_view loss = unjudged_loss(trial); !loss.empty()) {
+    return {"unknown", fmt::format("Not sure: {} was saved, but no rule on losses could be evaluated", loss)};
+  }
   return {"good", fmt::format("No sign of trouble: {} looked, none found anything", looked)};
 }
 
@@ -246,7 +259,13 @@ std::string health_html(const PageContext& page) {
   std::string out = card_html(headline.look, headline.text);
   std::vector<std::string> broken;
   add_triggered(broken, trial, true);
-  add_not_finite(broken, trial);
+  if (const auto first = first_not_finite(trial)) {
+    const auto tensors = std::ranges::count_if(trial.histories.tensors,
+                                               [](const auto& one) { return one.second.first_not_finite.has_value(); });
+    broken.push_back(fmt::format("NaN or infinities are in {}, first in {} at step {}",
+                                 counted(static_cast<std::size_t>(tensors), "tensor"), name_html(first->tensor),
+                                 first->step.value));
+  }
   for (const std::string& problem : trial.facts.problems) {
     broken.push_back(name_html(problem));
   }

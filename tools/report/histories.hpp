@@ -29,6 +29,7 @@ inline constexpr std::array<std::string_view, 7> fan_names = {"min", "p5", "p25"
 /// The distribution of the elements at one step; NaN if unknown.
 struct FanSample {
   GlobalStep step;
+  std::size_t place = 0;  ///< In `Fan::gaps`.
   std::array<double, fan_names.size()> numbers = {};
 };
 
@@ -36,6 +37,8 @@ struct FanSample {
 struct Fan {
   std::size_t every = 1;  ///< N, counted in the tensor's steps.
   std::vector<FanSample> samples = {};
+  GapFinder gaps = {};    ///< Of all values that were read, at sampled steps or not.
+  std::uint64_t nan = 0;  ///< Elements of these values that are NaN.
 };
 
 /// What one tensor did in one mode.
@@ -49,7 +52,7 @@ struct ModeHistory {
   }
 };
 
-/// What one tensor did, as the first worker by name that saved it recorded it at each step.
+/// What one tensor did, as the first worker by name that saved it recorded it at each step, if nothing else is said.
 struct TensorHistory {
   Role role = Role::other;
   std::map<Mode, ModeHistory> modes = {};
@@ -58,8 +61,8 @@ struct TensorHistory {
   std::size_t steps = 0;
   GlobalStep first_step = {};
   GlobalStep last_step = {};
-  std::optional<std::uint64_t> elements = {};  ///< The most that a value had; nullopt: no value was read.
-  std::uint64_t nan = 0;                       ///< Over all steps.
+  std::optional<std::uint64_t> elements = {};  ///< The most that a value of any worker had, if one was read.
+  std::uint64_t nan = 0;                       ///< Over all steps and workers.
   std::uint64_t inf = 0;
   std::optional<GlobalStep> first_not_finite = {};  ///< The first step with NaN or an infinity, of any worker.
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the elements of tensors are spread over the steps: fans of percentiles, or the buckets that the job saved.
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "html.hpp"
 #include "sections.hpp"
@@ -7,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -19,14 +21,9 @@ constexpr std::size_t most_fans = 16;
 
 // The mode with the most samples; null if there are none.
 const std::pair<const Mode, ModeHistory>* fullest(const TensorHistory& history) {
-  const std::pair<const Mode, ModeHistory>* best = nullptr;
-  for (const auto& one : history.modes) {
-    if (!one.second.fan.samples.empty() &&
-        (best == nullptr || one.second.fan.samples.size() > best->second.fan.samples.size())) {
-      best = &one;
-    }
-  }
-  return best;
+  const auto samples = [](const auto& mode) { return mode.second.fan.samples.size(); };
+  const auto best = std::ranges::max_element(history.modes, {}, samples);
+  return best == history.modes.end() || samples(*best) == 0 ? nullptr : &*best;
 }
 
 std::string title_of(const PageContext& page, const TrialReport& trial, const std::string& tensor) {
@@ -35,23 +32,21 @@ std::string title_of(const PageContext& page, const TrialReport& trial, const st
 
 PercentileFan fan_of(const Fan& fan) {
   PercentileFan drawn;
+  const std::vector<std::size_t> gaps = fan.gaps.gaps_among(mapped(fan.samples, &FanSample::place));
   for (std::size_t i = 0; i < fan_names.size(); ++i) {
-    ChartCurve& curve = drawn.curves.emplace_back();
-    curve.name = fan_names[i];
-    for (const FanSample& sample : fan.samples) {
-      curve.points.push_back({static_cast<double>(sample.step.value), sample.numbers[i]});
-    }
+    const auto point = [i](const FanSample& sample) {
+      return ChartPoint{static_cast<double>(sample.step.value), sample.numbers[i]};
+    };
+    drawn.curves.push_back({.name = std::string(fan_names[i]), .points = mapped(fan.samples, point), .gaps = gaps});
   }
   return drawn;
 }
 
-std::string fan_figure(const PageContext& page, const TrialReport& trial, const std::string& tensor, const Mode mode,
-                       const TensorHistory& history) {
-  const ModeHistory& series = history.modes.at(mode);
-  std::string remark =
-      series.fan.every == 1 ? std::string() : fmt::format("Of {} steps one is shown. ", series.fan.every);
-  if (history.nan != 0) {
-    remark += fmt::format("NaN left out: {} of all steps.", counted(history.nan, "element"));
+std::string fan_figure(const PageContext& page, const TrialReport& trial, const std::string& tensor, Mode mode,
+                       const Fan& fan) {
+  std::string remark = fan.every == 1 ? std::string() : fmt::format("Of {} steps one is shown. ", fan.every);
+  if (fan.nan != 0) {
+    remark += fmt::format("NaN left out: {} of all steps.", counted(fan.nan, "element"));
   }
   std::string command = fmt::format("smd-reduce {}{}{} {} --nan omit -r {}", shell_word(trial.name), page.selection,
                                     page.every, name_option(tensor), fmt::join(fan_names, ","));
@@ -63,7 +58,7 @@ std::string fan_figure(const PageContext& page, const TrialReport& trial, const 
                  .subtitle = mode == Mode::global ? std::string() : fmt::format("mode {}", mode_text(mode)),
                  .x = step_axis(page.trials),
                  .y = {.name = "percentiles of the elements"},
-                 .content = fan_of(series.fan)},
+                 .content = fan_of(fan)},
        .tensors = {tensor},
        .commands = {command},
        .remark = std::move(remark)});
@@ -109,13 +104,13 @@ std::string distributions_section(const PageContext& page) {
         continue;
       }
       if (figures.size() < most_fans) {
-        figures.push_back(fan_figure(page, trial, tensor, of->first, *history));
+        figures.push_back(fan_figure(page, trial, tensor, of->first, of->second.fan));
       } else {
         ++left_out;
       }
     }
   }
-  std::string out = figure_grid(figures, shown, "distributions");
+  std::string out = figure_grid(std::move(figures), shown, "distributions");
   if (left_out != 0) {
     out += fmt::format("<p class=\"remark\">The worst first; {} more are left to</p>\n", left_out) +
            command_html(fmt::format("smd-reduce {}{}{} -n NAME -r {} -f svg -o NAME.svg", page.operands, page.selection,

@@ -139,7 +139,7 @@ LossSection losses_section(const PageContext& page) {
     figures.erase(figures.begin());
   }
   section.rest = section_html("more-losses", a_curve ? "More losses" : "Losses",
-                              figure_grid(figures, losses_shown, "losses") + more);
+                              figure_grid(std::move(figures), losses_shown, "losses") + more);
   return section;
 }
 

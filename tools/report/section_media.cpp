@@ -41,7 +41,7 @@ std::string media_section(const PageContext& page) {
       }
     }
   }
-  return section_html("media", "Pictures and text", figure_grid(items, items.size(), {}));
+  return section_html("media", "Pictures and text", figure_grid(std::move(items), most_media, {}));
 }
 
 }  // namespace smd::tool::report

@@ -85,24 +85,18 @@ std::vector<std::string> of_role(const PageContext& page, Role role) {
 std::string norms_section(const PageContext& page) {
   const PickCurve l2 = [](const ModeHistory& series) -> const ThinCurve& { return series.of(Measure::l2); };
   const ChartAxis norm = {.name = "l2 norm: root of the sum of squares", .scale = ScaleKind::logarithmic};
-  std::vector<std::string> figures;
-  const auto add = [&](const Many& many, const std::vector<std::string>& names) {
-    std::string figure = figures_of(page, many, names);
-    if (!figure.empty()) {
-      figures.push_back(std::move(figure));
-    }
-  };
+  const Many update = {.title = "Update to weight ratio",
+                       .reduction = {},
+                       .collection = "weights",
+                       .y = {.name = "|change since the step before| / |weights|", .scale = ScaleKind::logarithmic},
+                       .pick = [](const ModeHistory& series) -> const ThinCurve& { return series.update_ratio; }};
   const std::vector<std::string> weights = of_role(page, Role::weight);
-  add({"Gradients", "l2", "gradients", norm, l2}, of_role(page, Role::gradient));
-  add({"Weights", "l2", "weights", norm, l2}, weights);
-  add({"Biases", "l2", "biases", norm, l2}, of_role(page, Role::bias));
-  add({.title = "Update to weight ratio",
-       .reduction = {},
-       .collection = "weights",
-       .y = {.name = "|change since the step before| / |weights|", .scale = ScaleKind::logarithmic},
-       .pick = [](const ModeHistory& series) -> const ThinCurve& { return series.update_ratio; }},
-      weights);
-  std::string out = figure_grid(figures, figures.size(), {});
+  std::vector<std::string> figures;
+  figures.push_back(figures_of(page, {"Gradients", "l2", "gradients", norm, l2}, of_role(page, Role::gradient)));
+  figures.push_back(figures_of(page, {"Weights", "l2", "weights", norm, l2}, weights));
+  figures.push_back(figures_of(page, {"Biases", "l2", "biases", norm, l2}, of_role(page, Role::bias)));
+  figures.push_back(figures_of(page, update, weights));
+  std::string out = figure_grid(std::move(figures), 4, {});
   for (const TrialReport& trial : page.trials) {
     if (trial.histories.left_out != 0 && !out.empty()) {
       out += fmt::format("<p class=\"remark\">{}: the ratio of updates leaves {} large weights out.</p>\n",
@@ -122,12 +116,10 @@ std::string activations_section(const PageContext& page) {
   const std::vector<std::string> names = tensors_of(
       page.trials, [](const TensorHistory& history) { return history.role == Role::activation && !history.scalar(); });
   const std::string of = joined(std::span(names).first(std::min(names.size(), worst_shown)), " ", name_option);
-  const std::vector<std::string> shown = worst_first(page, names);
-  const std::size_t most = std::min(shown.size(), most_together);
-  std::string figure =
-      figure_of(page, zeros, zeros.title, {shown.begin(), shown.begin() + static_cast<long>(most)}, of);
+  std::vector<std::string> shown = worst_first(page, names);
+  shown.resize(std::min(shown.size(), most_together));
   return section_html("activations", "Activations",
-                      figure.empty() ? std::string() : fmt::format("<div class=\"figures\">{}</div>\n", figure));
+                      figure_grid({figure_of(page, zeros, zeros.title, shown, of)}, 1, {}));
 }
 
 }  // namespace smd::tool::report

@@ -35,13 +35,6 @@ std::vector<std::string> common_losses(std::span<const TrialReport> trials) {
   return names;
 }
 
-// Numbers stay whole, also those that a file has as text.
-std::string shown_value(const std::string& json) {
-  std::string text;
-  append_text(text, HpValue(json).cell(), 0);
-  return text;
-}
-
 /// The hyperparameters whose values differ; one that a trial lacks differs.
 std::vector<std::string> differing_keys(std::span<const TrialReport> trials) {
   std::map<std::string, std::vector<HpValue>> values;
@@ -61,8 +54,10 @@ std::vector<std::string> differing_keys(std::span<const TrialReport> trials) {
   return keys;
 }
 
+// Numbers stay whole, also those that a file has as text.
 HtmlCell value_cell(const std::string& json) {
-  const std::string text = shown_value(json);
+  std::string text;
+  append_text(text, HpValue(json).cell(), 0);
   return {name_html(text), text::number_of(text).has_value()};
 }
 

@@ -39,11 +39,8 @@ std::string seconds_figure(const PageContext& page) {
 }
 
 bool by_several(const TensorHistory& history) {
-  std::set<std::string_view> names;
-  for (const auto& [key, curve] : history.workers) {
-    names.insert(key.first);
-  }
-  return names.size() > 1;
+  const auto& workers = history.workers;
+  return !workers.empty() && workers.begin()->first.first != workers.rbegin()->first.first;
 }
 
 std::string spread_figure(const PageContext& page, const TrialReport& trial, const std::string& tensor,
@@ -93,10 +90,7 @@ std::string workers_table(const PageContext& page) {
 }  // namespace
 
 std::string workers_section(const PageContext& page) {
-  std::vector<std::string> figures;
-  if (std::string figure = seconds_figure(page); !figure.empty()) {
-    figures.push_back(std::move(figure));
-  }
+  std::vector<std::string> figures = {seconds_figure(page)};
   for (const TrialReport& trial : page.trials) {
     std::size_t spreads = 0;
     for (const Role role : {Role::loss, Role::other}) {
@@ -108,7 +102,8 @@ std::string workers_section(const PageContext& page) {
       }
     }
   }
-  return section_html("workers", "Workers", figure_grid(figures, most_spreads, "figures") + workers_table(page));
+  return section_html("workers", "Workers",
+                      figure_grid(std::move(figures), most_spreads, "figures") + workers_table(page));
 }
 
 }  // namespace smd::tool::report

@@ -29,7 +29,8 @@ std::string section_html(std::string_view anchor, std::string_view heading, std:
       anchor, xml(heading), content);
 }
 
-std::string figure_grid(const std::vector<std::string>& figures, std::size_t shown, std::string_view what) {
+std::string figure_grid(std::vector<std::string> figures, std::size_t shown, std::string_view what) {
+  std::erase(figures, std::string());
   const auto grid = [](auto begin, auto end) {
     return "<div class=\"figures\">\n" + joined(begin, end, "", std::identity()) + "</div>\n";
   };
@@ -98,11 +99,8 @@ std::vector<LayerGroup> in_runs(const std::vector<std::string>& names) {
   const std::size_t length = std::max<std::size_t>((names.size() + most_groups - 1) / most_groups, 24);
   std::vector<LayerGroup> groups;
   for (std::size_t begin = 0; begin < names.size(); begin += length) {
-    const std::size_t end = std::min(begin + length, names.size());
-    groups.push_back({.name = names[begin] + " … " + names[end - 1],
-                      .tensors = {names.begin() + static_cast<std::ptrdiff_t>(begin),
-                                  names.begin() + static_cast<std::ptrdiff_t>(end)},
-                      .by_name = false});
+    const auto run = std::span(names).subspan(begin, std::min(length, names.size() - begin));
+    groups.push_back({.name = run.front() + " … " + run.back(), .tensors = {run.begin(), run.end()}, .by_name = false});
   }
   return groups;
 }

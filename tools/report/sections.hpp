@@ -28,9 +28,8 @@ struct PageContext {
 
 /// A heading with its anchor, then the content; empty if the content is.
 [[nodiscard]] std::string section_html(std::string_view anchor, std::string_view heading, std::string_view content);
-/// Figures side by side where there is room; those after the first `shown` one click away.
-[[nodiscard]] std::string figure_grid(const std::vector<std::string>& figures, std::size_t shown,
-                                      std::string_view what);
+/// Figures side by side where there is room; those after the first `shown` one click away. Empty ones are left out.
+[[nodiscard]] std::string figure_grid(std::vector<std::string> figures, std::size_t shown, std::string_view what);
 /// Names, the worst first: most findings, then NaN and infinities, then in byte order.
 [[nodiscard]] std::vector<std::string> worst_first(const PageContext& page, std::vector<std::string> names);
 /// Whether a tensor has NaN or infinities in any mode of any trial.

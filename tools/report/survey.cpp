@@ -227,7 +227,6 @@ struct Survey::Measured {
   std::optional<double> elements = {};
   std::uint64_t nan = 0;
   std::uint64_t inf = 0;
-  bool any = false;  ///< Of `numbers`.
   bool finite = true;
 };
 
@@ -236,7 +235,6 @@ Survey::Measured Survey::measure(StepView& step, const Unit& unit, bool first) {
   for (std::size_t i = 0; i < measures; ++i) {
     std::optional<double>& number = all.numbers[i];
     number = is_measured(unit, first, i) ? step.measure(unit, measured[i]) : std::nullopt;
-    all.any = all.any || number;
     all.finite = all.finite && (!number || std::isfinite(*number));
   }
   if (unit.has_value()) {
@@ -251,11 +249,17 @@ Survey::Measured Survey::measure(StepView& step, const Unit& unit, bool first) {
 void Survey::invoke_at_step(StepView& step) {
   for (const auto& [unit, tensor, first] : surveyed(step)) {
     const Measured now = measure(step, unit, first);
-    if (!now.finite && !history_of(tensor).first_not_finite) {
-      history_of(tensor).first_not_finite = unit.step();
+    TensorHistory& history = history_of(tensor);
+    if (!now.finite && !history.first_not_finite) {
+      history.first_not_finite = unit.step();
     }
-    if (const auto mean = now.numbers[mean_measure]; mean && may_be_scalar(unit)) {
-      gather_worker(unit, tensor, *mean);
+    if (now.elements) {
+      history.elements = std::max(history.elements.value_or(0), static_cast<std::uint64_t>(*now.elements));
+      history.nan += now.nan;
+      history.inf += now.inf;
+    }
+    if (may_be_scalar(unit)) {
+      gather_worker(unit, history, now.numbers[mean_measure]);
     }
     if (first) {
       gather(step, unit, tensor, now);
@@ -277,35 +281,41 @@ void Survey::gather(StepView& step, const Unit& unit, Tracks::value_type& tensor
       series.curves[i].skip();
     }
   }
-  if (now.elements) {
-    history.elements = std::max(history.elements.value_or(0), static_cast<std::uint64_t>(*now.elements));
-    history.nan += now.nan;
-    history.inf += now.inf;
-  }
-  if (now.any) {
+  if (std::ranges::any_of(now.numbers, [](const auto& number) { return number.has_value(); })) {
     history.first_step = history.steps == 0 ? unit.step() : history.first_step;
     history.last_step = unit.step();
     ++history.steps;
   }
-  gather_fan(step, unit, track, series.fan);
+  gather_fan(step, unit, track, now, series.fan);
   if (track.compared.value_or(false)) {
     gather_update(step, unit, track, series, now.finite);
   }
 }
 
-void Survey::gather_worker(const Unit& unit, Tracks::value_type& tensor, double number) {
-  if (tensor.second.role == Role::loss || tensor.second.role == Role::other) {  // the roles that a page compares
-    history_of(tensor)
-        .workers.try_emplace({std::string(unit.worker()), unit.mode()}, options_.columns)
-        .first->second.add(unit.step(), unit.mode_step(), number);
+void Survey::gather_worker(const Unit& unit, TensorHistory& history, const std::optional<double>& number) {
+  if (history.role != Role::loss && history.role != Role::other) {  // the roles that a page compares
+    return;
+  }
+  const std::pair worker = {std::string(unit.worker()), unit.mode()};
+  if (number) {
+    const auto curve = history.workers.try_emplace(worker, options_.columns).first;
+    curve->second.add(unit.step(), unit.mode_step(), *number);
+  } else if (const auto curve = history.workers.find(worker); curve != history.workers.end()) {
+    curve->second.skip();
   }
 }
 
-void Survey::gather_fan(const StepView& step, const Unit& unit, Track& track, Fan& fan) {
+void Survey::gather_fan(const StepView& step, const Unit& unit, Track& track, const Measured& now, Fan& fan) {
   const auto plan = track.plans.find(unit.mode());
-  if (plan == track.plans.end()) {
+  if (plan == track.plans.end() || !unit.has_value()) {
     return;
   }
+  if (!now.elements) {
+    fan.gaps.skip();
+    return;
+  }
+  fan.nan += now.nan;
+  FanSample sample = {.step = unit.step(), .place = fan.gaps.add(unit.mode_step().value)};
   std::deque<GlobalStep>& asked = plan->second.asked;
   while (!asked.empty() && asked.front() < unit.step()) {  // of a step that was skipped
     asked.pop_front();
@@ -313,16 +323,8 @@ void Survey::gather_fan(const StepView& step, const Unit& unit, Track& track, Fa
   if (asked.empty() || asked.front() != unit.step()) {
     return;
   }
-  asked.pop_front();
-  FanSample sample = {.step = unit.step()};
-  bool any = false;
   for (std::size_t i = 0; i < spread.size(); ++i) {
-    const std::optional<double> number = step.computed(unit, spread[i]);
-    sample.numbers[i] = number.value_or(std::nan(""));
-    any = any || number;
-  }
-  if (!any) {
-    return;
+    sample.numbers[i] = step.computed(unit, spread[i]).value_or(std::nan(""));
   }
   fan.samples.push_back(sample);
   if (fan.samples.size() > most_samples) {
@@ -335,6 +337,9 @@ void Survey::gather_update(const StepView& step, const Unit& unit, Track& track,
   const TensorValue* const value = step.value(unit);
   if (value == nullptr) {
     series.update_ratio.skip();
+    if (unit.has_value()) {  // unknown; a weight that was not saved is compared with the one saved last before
+      track.before.erase(unit.mode());
+    }
     return;
   }
   TensorValue& before = track.before[unit.mode()];

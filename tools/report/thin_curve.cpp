@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thin_curve.hpp"
 
+#include "cli/mapped.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -33,8 +35,7 @@ void ThinCurve::add(GlobalStep step, ModeStep counted, double number) {
   if (columns_ == 0) {
     return;
   }
-  gaps_.add(counted.value);
-  points_.push_back({step.value, number, facts_.counts.points - 1});
+  points_.push_back({step.value, number, gaps_.add(counted.value)});
   if (points_.size() >= kept_in_column * columns_) {
     points_ = thinned(points_, columns_);
   }
@@ -78,18 +79,12 @@ std::vector<ThinCurve::Kept> ThinCurve::thinned(const std::vector<Kept>& points,
 }
 
 ChartCurve ThinCurve::chart_curve(std::string name, std::size_t columns) const {
-  ChartCurve curve = {.name = std::move(name), .counts = facts_.counts};
   const std::vector<Kept> points = thinned(points_, columns);
-  const std::vector<std::size_t> gaps = gaps_.gaps();
-  auto gap = gaps.begin();
-  for (const Kept& point : points) {
-    const auto before = std::exchange(gap, std::upper_bound(gap, gaps.end(), point.place));
-    if (gap != before && !curve.points.empty()) {
-      curve.gaps.push_back(curve.points.size());
-    }
-    curve.points.push_back({static_cast<double>(point.step), point.number});
-  }
-  return curve;
+  const auto drawn = [](const Kept& point) { return ChartPoint{static_cast<double>(point.step), point.number}; };
+  return {.name = std::move(name),
+          .points = mapped(points, drawn),
+          .gaps = gaps_.gaps_among(mapped(points, &Kept::place)),
+          .counts = facts_.counts};
 }
 
 }  // namespace smd::tool::report

@@ -44,7 +44,7 @@ class ThinCurve {
   struct Kept {
     std::int64_t step;
     double number;
-    std::uint64_t place;  // among all points
+    std::size_t place;  // among all points
   };
   [[nodiscard]] static std::vector<Kept> thinned(const std::vector<Kept>& points, std::size_t columns);
 

@@ -179,19 +179,14 @@ std::map<std::string, HeatMap> saved_histograms(const Trial& trial, const Histor
 
 std::vector<LoggedMedia> logged_media(const Trial& trial, const SelectionOptions& selection,
                                       const EvaluationOptions& steps) {
-  std::vector<std::string> collections;
-  for (const char* const name : {"images", "text"}) {
-    if (trial.collection(name)) {
-      collections.emplace_back(name);
-    }
-  }
-  if (collections.empty()) {
-    return {};
-  }
-  std::vector<std::string> tensors = trial.tensor_names({.collections = collections, .exclude = selection.excludes});
-  if (selection.selects_tensors()) {
+  std::vector<std::string> tensors =
+      trial.tensor_names({.collections = {"images", "text"}, .exclude = selection.excludes});
+  if (!tensors.empty() && selection.selects_tensors()) {
     const std::vector<std::string> chosen = tensors_at(trial, selection, std::nullopt);
     std::erase_if(tensors, [&](const std::string& name) { return !contains(chosen, name); });
+  }
+  if (tensors.empty()) {
+    return {};
   }
   tensors.resize(std::min(tensors.size(), most_media));
   std::map<std::string, std::vector<SavedAt>> ends;  // of each, the first and the last

@@ -79,8 +79,8 @@ struct TrialFacts {
   std::map<std::string, std::string> hyperparameters = {};  ///< Name to JSON text.
   std::vector<std::string> alerts = {};                     ///< That the job sent.
   std::vector<std::string> problems = {};                   ///< What is wrong, each once.
-  std::string incomplete = {};                              ///< `TrialSnapshot::incomplete_text`; they are left out.
-  std::vector<std::string> notes = {};                      ///< What was left out, or chosen, though nothing is wrong.
+  std::string incomplete = {};          ///< Which steps wait for a worker, and what was asked for and is not shown.
+  std::vector<std::string> notes = {};  ///< What was left out, or chosen, though nothing is wrong.
 };
 
 /// How many pictures and texts the page shows.

@@ -66,17 +66,14 @@ void watch_evaluation(EvaluationOptions& options, Progress& progress, std::stop_
 }
 
 bool evaluate_saved(Evaluator& evaluator, const Trial& trial, std::optional<GlobalStep> end) {
-  if (!offer_saved(evaluator)) {
-    evaluator.finish(false);
-    return false;
-  }
+  const bool all = offer_saved(evaluator);
   // If the trial goes on beyond the range, the rules must not take the end of the range for its end.
-  const std::vector<GlobalStep> listed = trial.listed_steps();
-  evaluator.finish(!(end && !listed.empty() && listed.back() >= *end));
-  return true;
+  const std::vector<GlobalStep> listed = all ? trial.listed_steps() : std::vector<GlobalStep>();
+  evaluator.finish(all && !(end && !listed.empty() && listed.back() >= *end));
+  return all;
 }
 
-bool evaluate_tick(Evaluator& evaluator, const Trial& trial, const FollowTick& what, std::optional<GlobalStep> end) {
+bool evaluate_tick(Evaluator& evaluator, const FollowTick& what) {
   if (what.again) {
     evaluator.restart();
   }
@@ -88,10 +85,8 @@ bool evaluate_tick(Evaluator& evaluator, const Trial& trial, const FollowTick& w
     return true;
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now().time_since_epoch();
-  evaluator.tick(seconds.count(), what.new_data);
-  // A step that can grow is over once a later one has come.
-  return evaluator.all_done() ||
-         (end && what.compared && what.compared->value >= end->value - (trial.layout().marks_steps ? 1 : 0));
+  evaluator.tick(seconds.count(), what.new_data, what.whole);
+  return evaluator.all_done();
 }
 
 bool finish_early(Evaluator& evaluator) {

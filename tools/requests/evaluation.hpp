@@ -29,9 +29,9 @@ void watch_evaluation(EvaluationOptions& options, Progress& progress, std::stop_
 /// @pre `watch_evaluation` was applied to the evaluator's options.
 bool evaluate_saved(Evaluator& evaluator, const Trial& trial, std::optional<GlobalStep> end);
 
-/// Evaluates what has come to a trial that is followed. Returns whether that was all: its job, or the range of steps
-/// with this end, is over, or no rule wants more. The caller then finishes the evaluation: whole if `what.ended`.
-bool evaluate_tick(Evaluator& evaluator, const Trial& trial, const FollowTick& what, std::optional<GlobalStep> end);
+/// Evaluates what has come to a trial that is followed. Returns whether that was all: its job is over, or no rule wants
+/// more. The caller then finishes the evaluation: whole if `what.ended`.
+bool evaluate_tick(Evaluator& evaluator, const FollowTick& what);
 
 /// Finishes an evaluation before the trial's end. Returns false if steps that must be evaluated again can no longer be
 /// read: the results are then those of the steps before.

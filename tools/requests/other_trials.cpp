@@ -37,15 +37,18 @@ Trial* OtherTrials::open(const std::string& path, std::string& why) {
   const auto [known, is_new] = by_path_.try_emplace(path);
   Other& other = known->second;
   if (is_new) {
+    const AboutTrial about(path);  // not about the first trial that is compared with it
     try {
       TrialOptions options = reading_.trial_options();
       options.name = path;
-      if (end_requests_) {
-        options.as_it_stands = false;
-        end_requests_(options, path);
+      say_remote(options.remote, messages_);
+      std::optional<Trial> trial =
+          followed_ != nullptr ? followed_->open(path, options) : std::optional(Trial::open(path, options));
+      if (!trial) {
+        why = other.why = "the other trial has not appeared: " + path;
+        return nullptr;
       }
-      say_remote(options, messages_);
-      other.trial = &trials_.emplace_back(Trial::open(path, options));
+      other.trial = &trials_.emplace_back(std::move(*trial));
       add_input(path, other.trial->path());
       for (const Problem& problem : other.trial->problems()) {
         messages_.report(problem, other.trial->path());

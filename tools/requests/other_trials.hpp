@@ -4,15 +4,14 @@
 #include <smd/trial.hpp>
 
 #include <deque>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "cli/diagnostics.hpp"
+#include "follow/followed_trials.hpp"
 #include "operands/reading_options.hpp"
 
 namespace smd::tool {
@@ -24,9 +23,11 @@ class OtherTrials {
  public:
   OtherTrials(const ReadingOptions& reading, Diagnostics& messages) : reading_(reading), messages_(messages) {}
 
-  /// Trials that are opened from now on are followed: they may grow. `end`: what ends requests for them, instead of a
-  /// signal alone.
-  void follow_by(std::function<void(TrialOptions&, const std::string&)> end) { end_requests_ = std::move(end); }
+  /// Trials that are opened from now on are followed, as `trials` are, which outlive their use: they may grow, and
+  /// `open` waits for one that is not there yet.
+  void follow_with(FollowedTrials& trials) { followed_ = &trials; }
+  /// Whether a signal has ended the following.
+  [[nodiscard]] bool interrupted() const noexcept { return followed_ != nullptr && followed_->interrupted(); }
   /// The user named this place: trials in its bucket may be opened.
   void allow(std::string_view place);
   /// Null if it cannot or must not be opened, which is reported once, with its status; `why` is then the reason.
@@ -41,7 +42,7 @@ class OtherTrials {
   };
   const ReadingOptions& reading_;
   Diagnostics& messages_;
-  std::function<void(TrialOptions&, const std::string&)> end_requests_;
+  FollowedTrials* followed_ = nullptr;
   std::mutex mutex_;  // guards all below; held while a trial is opened, so that the others wait for it
   std::set<std::string, std::less<>> buckets_;
   std::set<std::string> refused_;

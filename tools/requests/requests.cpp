@@ -158,66 +158,6 @@ void check(RuleRequest& request, const std::optional<std::string>& other) {
   }
 }
 
-}  // namespace
-
-std::optional<RuleDescription> rule_named(std::string_view name) {
-  try {
-    return describe_rule(name);
-  } catch (const ConfigurationError&) {
-    return std::nullopt;
-  }
-}
-
-std::unique_ptr<Rule> RuleRequest::make() const { return make_rule(configuration); }
-std::unique_ptr<Rule> RuleRequest::make_again() const {
-  return describe_rule(configuration.rule_to_invoke).watches_clock ? nullptr : make();
-}
-
-std::vector<RuleRequest> rule_requests(const RuleOptions& options, const RequestOptions& more, Diagnostics& messages) {
-  std::vector<RuleRequest> requests;
-  for (const std::string& rule : options.rules) {
-    requests.emplace_back().configuration.rule_to_invoke = rule;
-  }
-  for (const std::string& file : options.configs) {
-    try {
-      std::vector<RuleRequest> found = requests_of(file, more.for_hook);
-      if (found.empty()) {
-        messages.warning(file + ": the job has no rules");
-      }
-      std::for_each(found.begin(), found.end(), withhold_stop);
-      std::move(found.begin(), found.end(), std::back_inserter(requests));
-    } catch (const ReadError& error) {
-      messages.fail(error);
-    }
-  }
-  for (const AddedRule& added : more.added) {
-    bool named = false;
-    for (RuleRequest& request : requests) {
-      if (request.configuration.rule_to_invoke == added.name) {
-        named = true;
-        request.error = added.error ? added.error : request.error;
-      }
-    }
-    if (!named) {
-      RuleRequest& request = requests.emplace_back();
-      request.configuration.rule_to_invoke = added.name;
-      request.error = added.error;
-    }
-  }
-  set_parameters(requests, options.parameters);
-  for (RuleRequest& request : requests) {
-    if (!request.error) {
-      // What must be saved of a trial does not depend on the one that it is compared with.
-      check(request, more.for_hook ? more.other.value_or("other") : more.other);
-    } else if (request.error->kind == ConfigurationErrorKind::bad_config) {
-      request.error.emplace(request.error->kind, request.file + ": " + request.error->what());
-    }
-  }
-  return requests;
-}
-
-namespace {
-
 constexpr auto rule_options = in_group(
     rules_group,
     {
@@ -257,6 +197,59 @@ ParameterOption parameter_from(const std::string& text) {
 }
 
 }  // namespace
+
+std::optional<RuleDescription> rule_named(std::string_view name) {
+  try {
+    return describe_rule(name);
+  } catch (const ConfigurationError&) {
+    return std::nullopt;
+  }
+}
+
+std::unique_ptr<Rule> RuleRequest::make() const { return make_rule(configuration); }
+std::unique_ptr<Rule> RuleRequest::make_again() const {
+  return describe_rule(configuration.rule_to_invoke).watches_clock ? nullptr : make();
+}
+
+std::vector<RuleRequest> rule_requests(const RuleOptions& options, const RequestOptions& more, Diagnostics& messages) {
+  std::vector<RuleRequest> requests;
+  for (const std::string& rule : options.rules) {
+    requests.emplace_back().configuration.rule_to_invoke = rule;
+  }
+  for (const std::string& file : options.configs) {
+    try {
+      std::vector<RuleRequest> found = requests_of(file, more.for_hook);
+      if (found.empty()) {
+        messages.warning(file + ": the job has no rules");
+      }
+      std::for_each(found.begin(), found.end(), withhold_stop);
+      std::move(found.begin(), found.end(), std::back_inserter(requests));
+    } catch (const ReadError& error) {
+      messages.fail(error);
+    }
+  }
+  for (const AddedRule& added : more.added) {
+    const auto is_it = [&](const RuleRequest& one) { return one.configuration.rule_to_invoke == added.name; };
+    if (std::ranges::none_of(requests, is_it)) {
+      requests.emplace_back().configuration.rule_to_invoke = added.name;
+    }
+    for (RuleRequest& request : requests) {
+      if (added.error && is_it(request)) {
+        request.error = added.error;
+      }
+    }
+  }
+  set_parameters(requests, options.parameters);
+  for (RuleRequest& request : requests) {
+    if (!request.error) {
+      // What must be saved of a trial does not depend on the one that it is compared with.
+      check(request, more.for_hook ? more.other.value_or("other") : more.other);
+    } else if (request.error->kind == ConfigurationErrorKind::bad_config) {
+      request.error.emplace(request.error->kind, request.file + ": " + request.error->what());
+    }
+  }
+  return requests;
+}
 
 std::span<const OptionSpec> RuleOptions::table() noexcept { return rule_options; }
 

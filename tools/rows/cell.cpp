@@ -61,6 +61,23 @@ struct Appender {
   }
 };
 
+// Beyond, there is no date: a record may claim any time.
+constexpr double year_0 = -62167219200;
+constexpr double year_1 = -62135596800;
+constexpr double year_10000 = 253402300800;
+
+std::tm utc(double whole_seconds) { return fmt::gmtime(static_cast<std::time_t>(whole_seconds)); }
+
+std::string date_text(double seconds_since_1970) {
+  const double whole = std::floor(seconds_since_1970);
+  if (!(whole >= year_0 && whole < year_10000)) {
+    return number_text(seconds_since_1970);
+  }
+  const std::tm at = utc(whole);
+  return fmt::format("{}-{:02}-{:02} {:02}:{:02}:{:02}Z", at.tm_year + 1900, at.tm_mon + 1, at.tm_mday, at.tm_hour,
+                     at.tm_min, at.tm_sec);
+}
+
 }  // namespace
 
 double as_double(const Cell& cell) {
@@ -86,27 +103,6 @@ void append_text(std::string& out, const Cell& cell, int precision) {
 bool append_json_cell(std::string& out, const Cell& cell, int precision, NonFinite style) {
   return std::visit(Appender{out, precision, style}, cell.value());
 }
-
-namespace {
-
-// Beyond, there is no date: a record may claim any time.
-constexpr double year_0 = -62167219200;
-constexpr double year_1 = -62135596800;
-constexpr double year_10000 = 253402300800;
-
-std::tm utc(double whole_seconds) { return fmt::gmtime(static_cast<std::time_t>(whole_seconds)); }
-
-std::string date_text(double seconds_since_1970) {
-  const double whole = std::floor(seconds_since_1970);
-  if (!(whole >= year_0 && whole < year_10000)) {
-    return number_text(seconds_since_1970);
-  }
-  const std::tm at = utc(whole);
-  return fmt::format("{}-{:02}-{:02} {:02}:{:02}:{:02}Z", at.tm_year + 1900, at.tm_mon + 1, at.tm_mday, at.tm_hour,
-                     at.tm_min, at.tm_sec);
-}
-
-}  // namespace
 
 std::string time_text(double seconds_since_1970) {
   constexpr std::int64_t million = 1'000'000;

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <iterator>
 
 namespace smd::tool {
 
@@ -31,6 +33,46 @@ constexpr std::array<Column, 10> columns = {{{.name = "tensor", .asked = true},
                                              {.name = "max", .align = Align::right, .measured = true},
                                              {.name = "steps", .align = Align::right},
                                              written_column}};
+
+// Of what smd-diff compares.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> difference_words = {
+    {{"max_abs", "largest |a - b|"}, {"l2_diff", "l2 norm of a - b"}, {"rel_l2", "l2 norm of a - b / l2 norm of a"}}};
+
+std::optional<double> percentile_of(std::string_view name) {
+  const std::optional<Reduction> reduction = parse_reduction(name);
+  if (!reduction || reduction->abs) {
+    return std::nullopt;
+  }
+  return reduction->kind == ReductionKind::min          ? std::optional(0.0)
+         : reduction->kind == ReductionKind::max        ? std::optional(100.0)
+         : reduction->kind == ReductionKind::median     ? std::optional(50.0)
+         : reduction->kind == ReductionKind::percentile ? std::optional(reduction->percent)
+                                                        : std::nullopt;
+}
+
+// If there are several modes, the mode decides the dashes; else dashes distinguish curves of the same colour.
+void choose_looks(std::vector<ChartCurve>& curves, const std::vector<Mode>& modes, std::size_t different_modes) {
+  const bool by_mode = different_modes > 1 && curves.size() <= hues * different_modes;
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    if (!by_mode) {
+      curves[i].hue = i % hues;
+      curves[i].dash = static_cast<Dash>(i / hues % dashes);
+      continue;
+    }
+    // Curves that differ only in their mode are neighbours: of what follows it in the keys, all are alike.
+    curves[i].dash = dash_of(modes[i]);
+    const bool again = i != 0 && modes[i] > modes[i - 1] && curves.size() > different_modes;
+    curves[i].hue = i == 0 ? 0 : again ? curves[i - 1].hue : (curves[i - 1].hue + 1) % hues;
+  }
+}
+
+// Whether all curves have the same steps.
+bool aligned(const std::vector<ChartCurve>& curves) {
+  return std::ranges::all_of(curves, [&](const ChartCurve& curve) {
+    return std::equal(curve.points.begin(), curve.points.end(), curves.front().points.begin(),
+                      curves.front().points.end(), [](const ChartPoint& a, const ChartPoint& b) { return a.x == b.x; });
+  });
+}
 
 }  // namespace
 
@@ -113,25 +155,19 @@ void Curves::print(OutputFile& out, const OutputOptions& options, bool several_t
   rows.finish();
 }
 
-namespace {
-
-// Of what smd-diff compares.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> difference_words = {
-    {{"max_abs", "largest |a - b|"}, {"l2_diff", "l2 norm of a - b"}, {"rel_l2", "l2 norm of a - b / l2 norm of a"}}};
-
-std::optional<double> percentile_of(std::string_view name) {
-  const std::optional<Reduction> reduction = parse_reduction(name);
-  if (!reduction || reduction->abs) {
-    return std::nullopt;
+double SmoothedSeries::put(std::int64_t step, double number) {
+  const auto place = points.insert_or_assign(step, Point{number}).first;
+  Point before = place == points.begin() ? Point() : std::prev(place)->second;
+  for (auto next = place; next != points.end(); ++next) {
+    Point& point = next->second;
+    const bool finite = std::isfinite(point.number);
+    point.sum = finite ? weight * before.sum + (1 - weight) * point.number : before.sum;
+    point.left = finite ? before.left * weight : before.left;
+    point.mean = finite ? point.sum / (1 - point.left) : point.number;
+    before = point;
   }
-  return reduction->kind == ReductionKind::min          ? std::optional(0.0)
-         : reduction->kind == ReductionKind::max        ? std::optional(100.0)
-         : reduction->kind == ReductionKind::median     ? std::optional(50.0)
-         : reduction->kind == ReductionKind::percentile ? std::optional(reduction->percent)
-                                                        : std::nullopt;
+  return place->second.mean;
 }
-
-}  // namespace
 
 ChartAxis statistic_axis(std::string_view name) {
   const auto difference = std::ranges::find(difference_words, name, [](const auto& one) { return one.first; });
@@ -212,34 +248,6 @@ std::string CurveNames::all_tensors() const {
 
 ChartAxis CurveNames::steps() const { return step_axis(modes.size() != 1 || *modes.begin() != Mode::global); }
 
-namespace {
-
-// If there are several modes, the mode decides the dashes; else dashes distinguish curves of the same colour.
-void choose_looks(std::vector<ChartCurve>& curves, const std::vector<Mode>& modes, std::size_t different_modes) {
-  const bool by_mode = different_modes > 1 && curves.size() <= hues * different_modes;
-  for (std::size_t i = 0; i < curves.size(); ++i) {
-    if (!by_mode) {
-      curves[i].hue = i % hues;
-      curves[i].dash = static_cast<Dash>(i / hues % dashes);
-      continue;
-    }
-    // Curves that differ only in their mode are neighbours: of what follows it in the keys, all are alike.
-    curves[i].dash = dash_of(modes[i]);
-    const bool again = i != 0 && modes[i] > modes[i - 1] && curves.size() > different_modes;
-    curves[i].hue = i == 0 ? 0 : again ? curves[i - 1].hue : (curves[i - 1].hue + 1) % hues;
-  }
-}
-
-// Whether all curves have the same steps.
-bool aligned(const std::vector<ChartCurve>& curves) {
-  return std::ranges::all_of(curves, [&](const ChartCurve& curve) {
-    return std::equal(curve.points.begin(), curve.points.end(), curves.front().points.begin(),
-                      curves.front().points.end(), [](const ChartPoint& a, const ChartPoint& b) { return a.x == b.x; });
-  });
-}
-
-}  // namespace
-
 std::string Curves::name_of(const CurveNames& names, const Key& key) const {
   const auto& [trial, tensor, worker, mode, smooth, reduction] = key;
   return names.name_of(trials_[trial - 1], tensor, mode, worker) + (smooth ? smooth_suffix : "");
@@ -275,7 +283,7 @@ std::vector<Chart> Curves::take_fans(const CurveNames& names, std::span<const st
                    .x = names.steps(),
                    .y = {.name = "percentiles of the elements", .scale = scale}};
     if (aligned(curves)) {
-      chart.content = PercentileFan{std::move(curves)};
+      chart.content = PercentileFan{{std::move(curves)}};
     } else {  // some were not available everywhere
       choose_looks(curves, std::vector<Mode>(curves.size()), 1);
       chart.content = CurveSet{std::move(curves)};

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -156,24 +155,20 @@ class CurvesView : public Curves {
 };
 
 /// The exponential mean of a series as TensorBoard shows it: s = W s + (1 - W) x, divided by 1 - W^n, where n counts
-/// finite numbers. Numbers that are not finite stay as they are.
-class ExponentialMean {
- public:
-  explicit ExponentialMean(double weight) noexcept : weight_(weight) {}
+/// finite numbers. Numbers that are not finite stay as they are. Steps may come in any order.
+struct SmoothedSeries {
+  struct Point {
+    double number = 0;
+    double mean = 0;
+    double sum = 0;
+    double left = 1;  ///< W^n
+  };
 
-  [[nodiscard]] double next(double number) noexcept {
-    if (!std::isfinite(number)) {
-      return number;
-    }
-    sum_ = weight_ * sum_ + (1 - weight_) * number;
-    left_ *= weight_;
-    return sum_ / (1 - left_);
-  }
+  double weight = 0;
+  std::map<std::int64_t, Point> points = {};  ///< By step.
 
- private:
-  double weight_;
-  double sum_ = 0;
-  double left_ = 1;  // W^n
+  /// Adds or replaces a number, after which later means are others. Returns its mean.
+  double put(std::int64_t step, double number);
 };
 
 }  // namespace smd::tool

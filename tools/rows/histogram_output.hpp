@@ -44,7 +44,7 @@ struct HistogramOf {
 /// worker and mode; elsewhere one row per bin, in JSON one object per histogram.
 class HistogramOutput {
  public:
-  /// `columns` end with `histogram_columns`. All must outlive this.
+  /// `columns` end with `histogram_columns`, and are copied. All else must outlive this.
   HistogramOutput(OutputFile& out, const OutputOptions& options, const PictureOptions& picture,
                   std::span<const Column> columns, bool several_trials, Diagnostics& messages);
 

@@ -38,13 +38,12 @@ constexpr auto output_table = in_group(
             .explained("Print these columns (JSON: keys) in this order; all stands for every column, also those that "
                        "are printed only on request."),
         valued(no_letter, "sort", "K[,-K]", ArgumentKind::sort_keys,
-               "sort rows by these columns, with - descending; numbers as numbers; written: as the job saved")
+               "sort rows by these columns, with - descending; numbers as numbers")
             .list()
             .explained("Sort rows by these columns, the first one first; with a leading -, from the greatest to the "
                        "least. They need not be printed. Numbers are compared as numbers, text naturally, layers.2 "
                        "before layers.10; NaN and what is missing come last in either direction; rows that are equal "
-                       "keep their order. Where rows are of tensors, written stands for the order in which the job "
-                       "saved: the step, then the place in the event file. Not with --follow."),
+                       "keep their order. Not with --follow."),
         valued(no_letter, "limit", "N", ArgumentKind::number, "print the first N rows only")
             .explained("Print only the first N rows, of all that are sorted if --sort is given: then no more than N "
                        "are held in memory. The exit status is the same as without. Not with --follow."),

@@ -34,6 +34,7 @@ struct OutputOptions {
   bool format_given = false;
   std::optional<std::string> file;  ///< -o
   std::vector<std::string> columns;
+  std::string_view column_hint = {};   ///< What to do about a column that there is not, for the message.
   std::vector<SortKey> sort;           ///< --sort; empty: rows come in the documented order.
   std::optional<std::uint64_t> limit;  ///< --limit
   std::vector<Comparison> where;       ///< --where: all must hold.
@@ -54,9 +55,7 @@ struct OutputOptions {
 
   /// Whether rows are asked for as such: by their columns, their order, their number or a condition. Then views that
   /// draw pictures for people print rows.
-  [[nodiscard]] bool asks_for_rows() const noexcept {
-    return !columns.empty() || !sort.empty() || limit.has_value() || !where.empty();
-  }
+  [[nodiscard]] bool asks_for_rows() const noexcept { return !row_option().empty(); }
   /// The first of --columns, --sort, --limit and --where that was given, for messages about what has no rows; empty:
   /// none.
   [[nodiscard]] std::string_view row_option() const noexcept;

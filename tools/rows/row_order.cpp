@@ -30,6 +30,35 @@ void append_ordered(std::string& text, std::int64_t number) {
   }
 }
 
+/// Whether conditions take a cell as a number. A numeral may be any JSON.
+bool is_number(const Cell& cell) {
+  return std::visit(
+      []<class Value>(const Value& value) {
+        if constexpr (std::is_same_v<Value, NumeralCell>) {
+          return text::number_of(value.text).has_value();
+        } else {
+          return requires(char* out) { write_number(out, value); };
+        }
+      },
+      cell.value());
+}
+
+/// What a number in a cell is compared with: a condition's value by its text or, rounded, its threshold.
+Cell compared_with(const Cell& cell, std::string_view text, double threshold) {
+  return std::visit(
+      [&]<class Value>(const Value&) -> Cell {
+        if constexpr (std::is_same_v<Value, NumeralCell>) {
+          return NumeralCell{text};
+        } else if constexpr (std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, std::uint64_t>) {
+          const std::optional<Value> integer = text::parsed<Value>(text);
+          return integer ? Cell(*integer) : Cell(threshold);
+        } else {
+          return threshold;
+        }
+      },
+      cell.value());
+}
+
 }  // namespace
 
 struct SortVisitor {
@@ -132,39 +161,6 @@ int SortValue::compare(const SortValue& other, bool descending) const noexcept {
   order = order != 0 ? order : text_.compare(other.text_);
   return descending ? -order : order;
 }
-
-namespace {
-
-/// Whether conditions take a cell as a number. A numeral may be any JSON.
-bool is_number(const Cell& cell) {
-  return std::visit(
-      []<class Value>(const Value& value) {
-        if constexpr (std::is_same_v<Value, NumeralCell>) {
-          return text::number_of(value.text).has_value();
-        } else {
-          return requires(char* out) { write_number(out, value); };
-        }
-      },
-      cell.value());
-}
-
-/// What a number in a cell is compared with: a condition's value by its text or, rounded, its threshold.
-Cell compared_with(const Cell& cell, std::string_view text, double threshold) {
-  return std::visit(
-      [&]<class Value>(const Value&) -> Cell {
-        if constexpr (std::is_same_v<Value, NumeralCell>) {
-          return NumeralCell{text};
-        } else if constexpr (std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, std::uint64_t>) {
-          const std::optional<Value> integer = text::parsed<Value>(text);
-          return integer ? Cell(*integer) : Cell(threshold);
-        } else {
-          return threshold;
-        }
-      },
-      cell.value());
-}
-
-}  // namespace
 
 double threshold_for(const Cell& cell, double number) {
   const Cell narrowed = std::visit(

@@ -14,6 +14,10 @@
 #include <utility>
 #include <vector>
 
+namespace smd::detail {
+class Pattern;
+}
+
 namespace smd::tool {
 
 /// The value of a cell for sorting. Owns its data.
@@ -106,14 +110,6 @@ class SortedRows {
   std::uint64_t next_ = 0;
   std::vector<Row> rows_;
 };
-
-}  // namespace smd::tool
-
-namespace smd::detail {
-class Pattern;
-}
-
-namespace smd::tool {
 
 /// The number that a condition compares a cell with: `number`, but as the cell's type has it if it prints as `number`,
 /// so that a float32 that prints as 0.1 equals 0.1. Not rounded otherwise: an infinity is greater than 1e39.

@@ -7,6 +7,8 @@
 #include "rows/packed_row.hpp"
 #include "rows/row_format.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -35,7 +37,7 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
   }
   if (!by_default) {
     for (const std::string& name : options.columns) {
-      chosen_.push_back(find_column("--columns", name));
+      chosen_.push_back(find_column("--columns", name, options.column_hint));
     }
   }
   const bool table = options.format == "table";
@@ -50,12 +52,13 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
   for (std::size_t i = 0; first_ones_ && i < chosen_.size(); ++i) {
     first_ones_ = chosen_[i] == i;
   }
-  sort_by_ = mapped(options.sort, [&](const SortKey& key) { return find_column("--sort", key.column); });
+  sort_by_ =
+      mapped(options.sort, [&](const SortKey& key) { return find_column("--sort", key.column, options.column_hint); });
   if (!options.sort.empty()) {
     sorted_.emplace(options.sort, options.limit);
   }
   for (const Comparison& condition : options.where) {
-    where_.emplace_back(find_column("--where", condition.name), RowCondition(condition));
+    where_.emplace_back(find_column("--where", condition.name, options.column_hint), RowCondition(condition));
   }
   const MakeRowFormat make = find_row_format(options.format, chosen_.size());
   refuse_if(make == nullptr, "--format: " + single_quoted(options.format) + " does not hold rows");
@@ -126,7 +129,8 @@ void RowWriter::hold(std::string&& piece, std::size_t rows) {
   }
 }
 
-std::optional<std::size_t> RowWriter::find_column(std::string_view option, const std::string& name) const {
+std::optional<std::size_t> RowWriter::find_column(std::string_view option, const std::string& name,
+                                                  std::string_view hint) const {
   if (name == trial_column && trial_column_) {
     return std::nullopt;
   }
@@ -140,7 +144,7 @@ std::optional<std::size_t> RowWriter::find_column(std::string_view option, const
         known.push_back(one.name);
       }
     }
-    throw UsageError(std::string(option) + ": " + not_one_of(name, known));
+    throw UsageError(fmt::format("{}: {}{}", option, not_one_of(name, known), hint));
   }
   return static_cast<std::size_t>(column - columns_.begin());
 }

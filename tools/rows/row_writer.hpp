@@ -133,7 +133,8 @@ class RowWriter {
   struct HeldRows;
   void hold(std::string&& piece, std::size_t rows);
 
-  [[nodiscard]] std::optional<std::size_t> find_column(std::string_view option, const std::string& name) const;
+  [[nodiscard]] std::optional<std::size_t> find_column(std::string_view option, const std::string& name,
+                                                       std::string_view hint) const;
   /// The cell of a column in `chosen_`, `sort_by_` or `where_`. @throws UsageError if `option` cannot use it.
   [[nodiscard]] Cell cell_for(std::string_view option, std::span<const Cell> cells,
                               std::optional<std::size_t> index) const;

@@ -91,18 +91,15 @@ void TableLayout::drop_from_the_right() {
   const auto first = std::ranges::find(columns_, true, &TableColumn::shown);
   TableColumn& last = columns_.back();
   last.width = last.prose ? std::min(last.width, least_prose) : last.width;
+  const auto drop_if_too_wide = [this](TableColumn& column) {
+    column.dropped = column.shown && !column.keep && total_width() > line_width_;
+    column.shown = column.shown && !column.dropped;
+  };
   for (auto column = columns_.end() - (last.prose ? 1 : 0); column - first > 1;) {
     drop_if_too_wide(*--column);
   }
-  if (columns_.end() - first > 1) {
+  if (columns_.end() - first > 1 && last.prose) {
     drop_if_too_wide(last);
-  }
-}
-
-void TableLayout::drop_if_too_wide(TableColumn& column) {
-  if (column.shown && !column.keep && total_width() > line_width_) {
-    column.dropped = true;
-    column.shown = false;
   }
 }
 

@@ -55,7 +55,6 @@ class TableLayout {
   [[nodiscard]] std::size_t total_width() const;
   void leave_out_same(std::span<const TableRow> rows);
   void drop_from_the_right();
-  void drop_if_too_wide(TableColumn& column);
   /// Joins parts with `, ` to lines that fit.
   [[nodiscard]] std::string joined(std::string_view beginning, const std::vector<std::string>& parts) const;
   /// The lines of a row without a curve: several if its prose is wider than its column.

@@ -85,14 +85,14 @@ class Runner {
   void explain() {
     OutputFile out = options_.output.open();
     RowWriter rows(out, options_.output, explain_columns(), context_.several_trials, messages_);
-    for_each_operand(options_.operands, options_.output.null_separated, messages_, [&](const std::string& operand) {
-      with_trial(operand, options_.reading.trial_options(), messages_, [&](Trial& trial) {
-        TrialEvaluation evaluation(context_, trial, operand, evaluation_options(context_, trial), nullptr);
-        rule::explain(evaluation.evaluator(), operand, rows, messages_);
+    OperandSource operands = operand_source(options_.operands, options_.output.null_separated, messages_);
+    while (const std::optional<std::string> operand = operands.next()) {
+      with_trial(*operand, options_.reading.trial_options(), messages_, [&](Trial& trial) {
+        TrialEvaluation evaluation(context_, trial, *operand, evaluation_options(context_, trial), nullptr);
+        rule::explain(evaluation.evaluator(), *operand, rows, messages_);
         evaluation.report_refused();
       });
-      return true;
-    });
+    }
     rows.finish();
     out.close();
   }

@@ -113,9 +113,7 @@ void TrialEvaluation::note_withdrawn(bool all) {
 
 void TrialEvaluation::report_finished() {
   note_withdrawn(false);
-  if (!context_.options.keep_going) {  // with it rules go on, so results with many findings need not be copied
-    report_results(true, false);
-  }
+  report_results(true, false);
 }
 
 void TrialEvaluation::report_results(bool only_finished, bool running) {
@@ -126,10 +124,14 @@ void TrialEvaluation::report_results(bool only_finished, bool running) {
     }
     reported_[i] = true;
     RuleResult result = results[i];
-    if (running && !result.error_kind &&
-        (result.status == RuleStatus::no_issues_found || result.status == RuleStatus::not_evaluated)) {
+    // The trial to compare with may be missing only because a signal ended the wait for it.
+    const bool waited = result.error_kind == ConfigurationErrorKind::bad_trial && context_.others.interrupted();
+    if (waited || (running && !result.error_kind &&
+                   (result.status == RuleStatus::no_issues_found || result.status == RuleStatus::not_evaluated))) {
       result.status = RuleStatus::in_progress;
       result.message.clear();
+      result.error_kind.reset();
+      result.error_parameter.clear();
     }
     report(i, std::move(result));
   }

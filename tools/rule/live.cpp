@@ -21,7 +21,6 @@ class LiveTrial {
       : context_(context), trial_(trial), name_(name), trials_(trials), reports_(reports) {
     const std::lock_guard lock(trials_.mutex());
     EvaluationOptions options = evaluation_options(context, trial);
-    end_ = options.end;
     options.wait = trials.wait();
     evaluation_.emplace(context, trial, name, std::move(options), &reports);
   }
@@ -50,7 +49,7 @@ class LiveTrial {
   /// Evaluates what is new. Returns whether following the trial is over.
   bool tick(const FollowTick& what) {
     const std::lock_guard lock(trials_.mutex());  // all threads share the other trials
-    const bool over = evaluate_tick(evaluation_->evaluator(), trial_, what, end_);
+    const bool over = evaluate_tick(evaluation_->evaluator(), what);
     if (what.ended) {
       return finish(true);
     }
@@ -95,7 +94,6 @@ class LiveTrial {
   const std::string& name_;
   FollowedTrials& trials_;
   Reports& reports_;
-  std::optional<GlobalStep> end_;
   std::optional<TrialEvaluation> evaluation_;
   bool noted_ = false;  // whether `note_not_seen` was called
 };
@@ -103,12 +101,10 @@ class LiveTrial {
 }  // namespace
 
 void evaluate_live(const EvaluationContext& context, const std::vector<std::string>& operands, Reports& reports) {
-  const FollowingOptions& following = context.options.following;
-  FollowedTrials trials(following, context.options.reading, context.messages);
+  FollowedTrials trials(context.options.following, context.options.reading, context.messages);
   EvaluationContext live = context;
   live.stop = trials.stop();
-  live.others.follow_by(
-      [&](TrialOptions& options, const std::string& path) { following.end_requests(options, path, trials.wait()); });
+  live.others.follow_with(trials);
   trials.visit(
       operands, {}, true,
       [&](std::size_t i, Trial& trial) { LiveTrial(live, trial, operands[i], trials, reports).run(); },

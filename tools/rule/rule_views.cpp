@@ -17,7 +17,6 @@
 #include <array>
 #include <map>
 #include <set>
-#include <sstream>
 #include <tuple>
 
 namespace smd::tool::rule {
@@ -84,20 +83,9 @@ void append_parameters(std::string& text, const std::vector<ParameterSpec>& para
   }
 }
 
-/// Keeps the author's line breaks, and breaks lines that are too long.
-std::string indented(const std::string& text, std::size_t width) {
-  std::string out;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    out += wrapped(line, width, 2);
-  }
-  return out;
-}
-
 std::string description_text(const RuleDescription& rule, std::size_t width) {
   std::string text = rule.name + (rule.alias.empty() ? "" : " (" + rule.alias + ")") + "\n";
-  text += indented(rule.summary, width);
-  text += "\nCondition:\n" + indented(rule.condition, width);
+  text += wrapped(rule.summary, width, 2) + "\nCondition:\n" + wrapped(rule.condition, width, 2);
   std::string facts;
   if (!rule.frameworks.empty()) {
     facts += "  For: " + rule.frameworks + "\n";

@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include "cli/mapped.hpp"
+#include "cli/text.hpp"
 #include "text/ascii.hpp"
 
 #include <array>
@@ -40,6 +41,9 @@ RunsOptions RunsOptions::from(const CommandLine& line) {
   options.best = line.value("best");
   options.least = line.values("min");
   options.greatest = line.values("max");
+  for (const std::string& name : options.least) {
+    refuse_if(contains(options.greatest, name), "--min and --max: " + single_quoted(name) + " is given to both");
+  }
   const std::string hp = line.value("hp").value_or("differing");
   options.hp = hp == "all" ? HpChoice::all : hp == "none" ? HpChoice::none : HpChoice::differing;
   options.planned = line.integer("until-step", 0);

@@ -13,6 +13,7 @@
 #include "cli/text.hpp"
 #include "operands/operands.hpp"
 #include "rows/elements.hpp"
+#include "select/saved_forms.hpp"
 #include "select/select.hpp"
 #include "select/trial_times.hpp"
 
@@ -205,7 +206,11 @@ void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsign
         facts.losses.push_back(name);
       }
     } else if (column.problems().empty() && contains(named, name)) {
-      const std::string text = single_quoted(name) + " is no single number at a complete step of any run";
+      const SavedForms forms = forms_of(trial, name);
+      const std::string text =
+          single_quoted(name) + (forms.value || forms.reductions.empty()
+                                     ? " is no single number at a complete step of any run"
+                                     : ": no values, only reductions, were saved; smd-reduce -r saved prints them");
       facts.lacks.emplace("-n " + name, Lack{{"TensorUnavailable", text}, true});
     }
   }

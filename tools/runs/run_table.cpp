@@ -104,6 +104,7 @@ class RunTable {
       std::erase_if(output.where, [&](const Comparison& one) { return unknown(one.name); });
     }
     output.with_trial = output.columns.empty() || output.with_trial;
+    output.column_hint = " (other scalars: -n NAME)";
     if (options_.best && output.sort.empty()) {
       output.sort = {{scalars_.front().best_column, !scalars_.front().least}};
     }
@@ -176,24 +177,16 @@ class RunTable {
   }
 
   void choose_hyperparameters() {
-    if (options_.hp == HpChoice::none) {
-      return;
-    }
-    std::set<std::string> keys;
-    const auto first = std::ranges::find_if(runs_, &RunFacts::readable);  // only such runs have any
+    std::map<std::string, std::vector<const HpValue*>> values;  // empty with --hp none
     for (const RunFacts& run : runs_) {
-      for (const auto& [key, unused] : run.hyperparameters) {
-        keys.insert(key);
+      for (const auto& [key, value] : run.hyperparameters) {
+        values[key].push_back(&value);
       }
     }
-    for (const std::string& key : keys) {
-      const auto same = [&](const RunFacts& run) {
-        const auto value = run.hyperparameters.find(key);
-        const auto other = first->hyperparameters.find(key);
-        return !run.readable() || (value != run.hyperparameters.end() && other != first->hyperparameters.end() &&
-                                   value->second == other->second);
-      };
-      if (options_.hp == HpChoice::all || !std::ranges::all_of(runs_, same)) {
+    const auto readable = std::ranges::count_if(runs_, &RunFacts::readable);
+    for (const auto& [key, found] : values) {
+      const auto is_first = [&first = *found.front()](const HpValue* value) { return *value == first; };
+      if (options_.hp == HpChoice::all || std::ranges::count_if(found, is_first) < readable) {
         keys_.push_back(key);
         key_columns_.push_back("hp." + key);
       }

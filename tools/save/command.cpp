@@ -16,6 +16,7 @@
 #include <smd/temporary_file.hpp>
 #include <smd/trial.hpp>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -93,55 +94,27 @@ bool is_there(const SaveOptions& options, const HookConfig& config) {
   return true;
 }
 
-/// Returns what a trial that is begun would hide: data of another layout in its folder, or trials below it. Empty if
-/// there is nothing, or a trial that can go on.
-std::string hidden_by(const SaveOptions& options, const HookConfig& config) {
-  constexpr const char* name_another = ", which a trial saved here would hide; name another folder";
+/// Refuses to begin a trial that would hide data of another layout in its folder, or trials below it. One that is there
+/// and can go on is no obstacle. @throws WriteError.
+void refuse_to_hide_others(const SaveOptions& options, const HookConfig& config) {
+  const auto refuse = [&](const std::string& what) {
+    throw WriteError({ProblemKind::io, {}, {}, options.trial + ": " + what + "; name another folder"});
+  };
+  const std::string hidden = ", which a trial saved here would hide";
+  struct stat status = {};
+  if (stat(options.trial.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) {
+    refuse("is a file, not a folder");
+  }
   try {
     const auto found = find_trial(options.trial, {.remote = config.remote});
     const bool here = found && options.trial.starts_with(found->path);  // else below it
-    return !found || (here && found->layout.is_saved)
-               ? std::string()
-               : single_quoted(found->path) + " is a trial of layout " + std::string(found->layout.name) + name_another;
+    if (found && !(here && found->layout.is_saved)) {
+      refuse(single_quoted(found->path) + " is a trial of layout " + std::string(found->layout.name) + hidden);
+    }
   } catch (const MissingCollectionFiles&) {
-    return single_quoted(options.trial) + " has several trials below it" + name_another;
+    refuse(single_quoted(options.trial) + " has several trials below it" + hidden);
   }
 }
-
-}  // namespace
-
-const CommandDefinition& definition() {
-  static const CommandDefinition definition = {
-      .name = "smd-save",
-      .synopsis = "[OPTION]... TRIAL [NAME=VALUE]...",
-      .summary = "Saves tensors into a trial, from a shell or any language.",
-      .brief = "save tensors into a trial",
-      .operands = {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = true, .repeats = false},
-                   {.metavar = "NAME=VALUE", .kind = ArgumentKind::text, .required = false, .repeats = true}},
-      .examples = {{.purpose = "the loss of step 12",
-                    .command = "smd-save run --step 12 --mode train loss=0.25 -c losses"},
-                   {.purpose = "an array from NumPy", .command = "smd-save run --step 12 fc/weight=@weight.npy"},
-                   {.purpose = "a stream, followed by a rule", .command = "train.R | smd-save run --jsonl --end"},
-                   {.purpose = "a log of text, passed on",
-                    .command = "python train.py | smd-save run --lines 'iter (?<step>\\d+): loss (?<loss>\\S+)' --tee"},
-                   {.purpose = "straight to S3", .command = "train.R | smd-save s3://bucket/job --jsonl --end"}},
-      .option_tables = {SaveOptions::table(), MessageOptions::table()},
-      .formats = {},
-      .exit_notes = {{ExitStatus::yes, "all was saved, as far as the configuration wants it"},
-                     {ExitStatus::no, "the step had been saved before: nothing of it was changed"},
-                     {ExitStatus::usage,
-                      "wrong usage, an invalid configuration, or lines on which the pattern of --lines needs too many "
-                      "steps; the others were saved"},
-                     {ExitStatus::unreadable,
-                      "cannot read or write, or others have held the trial's lock for too long"},
-                     {ExitStatus::damaged,
-                      "an array or a line of input is damaged; with --jsonl the others were saved"}},
-      .see_also = {"smd-ls(1)", "smd-rule(1)", "smd-trial(5)"},
-  };
-  return definition;
-}
-
-namespace {
 
 ExitStatus save(const SaveOptions& options, Diagnostics& messages) {
   // All input is read first: if some of it cannot be read, nothing is saved.
@@ -154,13 +127,9 @@ ExitStatus save(const SaveOptions& options, Diagnostics& messages) {
   config.remote.stop = [] { return interrupted(time_to_put); };
   const bool only_end = options.assignments.empty() && !options.reads_lines() && !options.init;
   if (only_end && !is_there(options, config)) {
-    messages.fail("NotFound", options.trial + ": no such trial to end; --init makes one", ExitStatus::unreadable);
-    return ExitStatus::unreadable;
+    throw ReadError({ProblemKind::not_found, {}, {}, options.trial + ": no such trial to end; --init makes one"});
   }
-  if (const std::string hidden = hidden_by(options, config); !hidden.empty()) {
-    messages.fail("WriteError", options.trial + ": " + hidden, ExitStatus::unreadable);
-    return ExitStatus::unreadable;
-  }
+  refuse_to_hide_others(options, config);
   // From here on a signal ends the input, and what came before it is still saved.
   observe_temporary_files({.making = [](const char* path) noexcept { (void)remove_on_signal(path); },
                            .gone = [](const char* path) noexcept { forget_on_signal(path); }});
@@ -177,8 +146,7 @@ ExitStatus save(const SaveOptions& options, Diagnostics& messages) {
     try {
       const StepToSave place{options.step.value_or(0), options.mode, options.mode_step, {}};
       for (const Named& named : arrays) {
-        std::visit([&](const auto& value) { saver.save(place, named.tensor, value, options.collections); },
-                   named.value);
+        saver.save(place, named.tensor, named.value, options.collections);
       }
       if (options.jsonl) {
         lines_not_saved = save_lines(options, saver, interruption, messages);
@@ -186,9 +154,10 @@ ExitStatus save(const SaveOptions& options, Diagnostics& messages) {
       if (options.lines) {
         const auto refused = save_log(options, saver, interruption, messages);
         if (!refused) {
-          messages.fail("NotFound", "--lines: no line with a step gave a number", ExitStatus::no);
+          messages.fail("TensorUnavailable", "--lines: no line with a step gave a number", ExitStatus::no);
+          return ExitStatus::no;
         }
-        lines_not_saved = refused.value_or(0);
+        lines_not_saved = *refused;
       }
     } catch (const StepAlreadySaved& error) {
       saver.refuse(error);
@@ -231,6 +200,36 @@ ExitStatus save_within_time(const SaveOptions& options, Diagnostics& messages) {
 }
 
 }  // namespace
+
+const CommandDefinition& definition() {
+  static const CommandDefinition definition = {
+      .name = "smd-save",
+      .synopsis = "[OPTION]... TRIAL [NAME=VALUE]...",
+      .summary = "Saves tensors into a trial, from a shell or any language.",
+      .brief = "save tensors into a trial",
+      .operands = {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = true, .repeats = false},
+                   {.metavar = "NAME=VALUE", .kind = ArgumentKind::text, .required = false, .repeats = true}},
+      .examples = {{"the loss of step 12", "smd-save run --step 12 --mode train loss=0.25 -c losses"},
+                   {"an array from NumPy", "smd-save run --step 12 fc/weight=@weight.npy"},
+                   {"a stream, followed by a rule", "train.R | smd-save run --jsonl --end"},
+                   {"a log of text, passed on",
+                    "python train.py | smd-save run --lines 'iter (?<step>\\d+): loss (?<loss>\\S+)' --tee"},
+                   {"straight to S3", "train.R | smd-save s3://bucket/job --jsonl --end"}},
+      .option_tables = {SaveOptions::table(), MessageOptions::table()},
+      .formats = {},
+      .exit_notes =
+          {{ExitStatus::yes, "all was saved, as far as the configuration wants it"},
+           {ExitStatus::no,
+            "the step had been saved before, and nothing of it was changed; or no line gave --lines a number"},
+           {ExitStatus::usage,
+            "wrong usage, an invalid configuration, or lines on which the pattern of --lines needs too many "
+            "steps; the others were saved"},
+           {ExitStatus::unreadable, "cannot read or write, or others have held the trial's lock for too long"},
+           {ExitStatus::damaged, "an array or a line of input is damaged; with --jsonl the others were saved"}},
+      .see_also = {"smd-ls(1)", "smd-rule(1)", "smd-trial(5)"},
+  };
+  return definition;
+}
 
 ExitStatus run(const SaveOptions& options, Diagnostics& messages) {
   const LibraryMessages library(messages);

@@ -27,15 +27,10 @@ using nlohmann::json;
 /// The object, a list for each dimension, and the list of a complex number's two parts.
 constexpr std::size_t deepest = limits::dimensions + 2;
 
-/// JSON with `null` in place of Python's constants, and a list of these nulls.
+/// JSON with `null` in place of Python's constants.
 struct StandardText {
-  struct Constant {
-    std::size_t null;  ///< Its place among all nulls.
-    double value;
-  };
-
   std::string text;
-  std::vector<Constant> constants;
+  std::vector<std::optional<double>> nulls;  ///< The constant that each stands for; nullopt: a `null`.
   std::vector<std::size_t>
       longer_from;  ///< From each of these bytes on, the text is one byte longer: `null` for `NaN`.
 
@@ -49,7 +44,6 @@ StandardText standard_text(std::string_view python) {
   StandardText result;
   std::string& out = result.text;
   out.reserve(python.size() + 16);
-  std::size_t nulls = 0;
   bool in_string = false;
   while (!python.empty()) {
     std::size_t bytes = 1;
@@ -64,16 +58,18 @@ StandardText standard_text(std::string_view python) {
     const std::string_view word = python.substr(0, bytes);
     python.remove_prefix(bytes);
     if (word == "NaN") {
-      result.constants.push_back({nulls++, std::numeric_limits<double>::quiet_NaN()});
+      result.nulls.emplace_back(std::numeric_limits<double>::quiet_NaN());
       out += "null";
       result.longer_from.push_back(out.size());
     } else if (word == "Infinity") {
       const bool negative = out.ends_with('-');
-      result.constants.push_back({nulls++, (negative ? -1 : 1) * std::numeric_limits<double>::infinity()});
+      result.nulls.emplace_back((negative ? -1 : 1) * std::numeric_limits<double>::infinity());
       out.resize(out.size() - (negative ? 1 : 0));
       out += negative ? "null     " : "null    ";
     } else {
-      nulls += word == "null" ? 1 : 0;
+      if (word == "null") {
+        result.nulls.emplace_back();
+      }
       out += word;
     }
   }
@@ -101,11 +97,8 @@ StandardText standard_text(std::string_view python) {
 text::JsonDocument<json> built(std::string_view text, const StandardText* standard) {
   text::NullMeaning constant;
   if (standard != nullptr) {
-    constant = [nulls = std::size_t{0}, next = standard->constants.begin(),
-                end = standard->constants.end()]() mutable -> std::optional<double> {
-      const bool stands_here = next != end && next->null == nulls;
-      ++nulls;
-      return stands_here ? std::optional((next++)->value) : std::nullopt;
+    constant = [next = standard->nulls.begin(), end = standard->nulls.end()]() mutable {
+      return next == end ? std::nullopt : *next++;  // a text that is no JSON may have more: `nullx`
     };
   }
   text::JsonDocument<json> document;
@@ -122,8 +115,7 @@ std::optional<double> special(const json& value) {
 /// The value as JSON text, cut off if it is long.
 std::string text_of(const json& value) {
   if (value.is_number_float() && !std::isfinite(value.get<double>())) {
-    const auto number = value.get<double>();
-    return std::isnan(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity";
+    return std::string(text::word_of_non_finite(value.get<double>()));
   }
   return text::json_excerpt(value, 60);
 }
@@ -169,17 +161,6 @@ void put(std::vector<std::byte>& bytes, T number) {
   bytes.insert(bytes.end(), first, first + sizeof number);
 }
 
-template <class T>
-void put_integer(std::vector<std::byte>& bytes, const json& value, Dtype dtype) {
-  const bool fits = value.is_number_unsigned()
-                        ? value.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<T>::max())
-                        : value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>());
-  if (!fits) {
-    refuse_size(value, dtype);
-  }
-  put(bytes, value.get<T>());
-}
-
 void put_element(std::vector<std::byte>& bytes, const json& value, Dtype dtype) {
   visit_element_type(dtype, [&]<class Stored>(std::type_identity<Stored>) {
     if constexpr (std::is_floating_point_v<Stored>) {
@@ -192,7 +173,14 @@ void put_element(std::vector<std::byte>& bytes, const json& value, Dtype dtype) 
       invalid_if(!value.is_boolean(), "bool: an element is neither true nor false");
       put(bytes, static_cast<std::uint8_t>(value.get<bool>() ? 1 : 0));
     } else if constexpr (std::is_integral_v<Stored>) {
-      put_integer<Stored>(bytes, value, dtype);
+      constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Stored>::max());
+      const bool fits = value.is_number_unsigned()
+                            ? value.get<std::uint64_t>() <= most
+                            : value.is_number_integer() && std::in_range<Stored>(value.get<std::int64_t>());
+      if (!fits) {
+        refuse_size(value, dtype);
+      }
+      put(bytes, value.get<Stored>());
     } else if constexpr (std::is_same_v<Stored, std::string_view>) {
       invalid_if(!value.is_string(), "string: an element is not a text");
       append_string(bytes, value.get_ref<const std::string&>());
@@ -250,6 +238,12 @@ Dtype guess(const json& value) {
 }
 
 }  // namespace
+
+void append_string(std::vector<std::byte>& bytes, std::string_view text) {
+  put(bytes, static_cast<std::uint32_t>(text.size()));
+  const auto content = std::as_bytes(std::span(text));
+  bytes.insert(bytes.end(), content.begin(), content.end());
+}
 
 text::JsonDocument<json> parse_json(std::string_view text) {
   if (text.find("NaN") == text.npos && text.find("Infinity") == text.npos) {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <functional>
 #include <system_error>
+#include <type_traits>
 
 #include "cli/exit_status.hpp"
 #include "cli/mapped.hpp"
@@ -15,6 +16,7 @@
 #include "cli/text.hpp"
 #include "operands/operands.hpp"
 #include "select/selection.hpp"
+#include "text/descriptor.hpp"
 #include "text/limits.hpp"
 #include "text/number.hpp"
 #include "text/system_problem.hpp"
@@ -39,19 +41,16 @@ void for_each_line(const Interruption& interruption, std::string_view ends,
   std::uint64_t number = 1;
   std::string line;
   std::string block(block_bytes, '\0');
-  for (;;) {
-    if (!wait_for_input(stop)) {
-      return;
-    }
-    const ssize_t got = ::read(STDIN_FILENO, block.data(), block.size());
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
+  while (wait_for_input(stop)) {
+    const ssize_t got = detail::uninterrupted([&] { return ::read(STDIN_FILENO, block.data(), block.size()); });
     if (got < 0) {
       throw ReadError(detail::system_problem(errno, "standard input"));
     }
     if (got == 0) {
-      break;
+      if (!line.empty() && !interruption.asked()) {
+        visit(line, number);
+      }
+      return;
     }
     std::string_view rest(block.data(), static_cast<std::size_t>(got));
     pass_on(rest);
@@ -68,9 +67,6 @@ void for_each_line(const Interruption& interruption, std::string_view ends,
       throw ReadError({ProblemKind::damaged, "standard input", {}, "a line is longer than 256 MiB"});
     }
   }
-  if (!line.empty() && !interruption.asked()) {
-    visit(line, number);
-  }
 }
 
 const json* find(const json& object, const char* key) {
@@ -78,27 +74,21 @@ const json* find(const json& object, const char* key) {
   return at == object.end() || at->is_null() ? nullptr : &*at;
 }
 
-std::optional<std::int64_t> whole(const json& object, const char* key) {
-  const json* const value = find(object, key);
-  if (value == nullptr) {
-    return std::nullopt;
-  }
-  if (!value->is_number_integer() || (value->is_number_unsigned() && value->get<std::uint64_t>() > INT64_MAX) ||
-      value->get<std::int64_t>() < 0) {
-    throw InvalidValue("'" + std::string(key) + "' is not a whole number from 0 on");
-  }
-  return value->get<std::int64_t>();
-}
+/// Returns whether a value is a whole number from 0 on. One that 63 bits cannot hold is negative as `int64_t`.
+bool is_whole(const json& value) { return value.is_number_integer() && value.get<std::int64_t>() >= 0; }
 
-std::optional<std::string> text(const json& object, const char* key) {
+/// Returns the whole number or the text of a key; nullopt if there is none. @throws InvalidValue for another type.
+template <class Value>
+std::optional<Value> member(const json& object, const char* key) {
+  constexpr bool number = std::is_integral_v<Value>;
   const json* const value = find(object, key);
   if (value == nullptr) {
     return std::nullopt;
   }
-  if (!value->is_string()) {
-    throw InvalidValue("'" + std::string(key) + "' is not a text");
+  if (number ? !is_whole(*value) : !value->is_string()) {
+    throw InvalidValue("'" + std::string(key) + "' is not a " + (number ? "whole number from 0 on" : "text"));
   }
-  return value->get<std::string>();
+  return value->get<Value>();
 }
 
 /// Refuses unknown keys: a misspelled key would else be ignored.
@@ -128,30 +118,29 @@ Line parse_line(const std::string& line, const SaveOptions& options) {
   invalid_if(!object.is_object(), "not a JSON object");
   check_keys(object);
   Line parsed;
-  const auto step = whole(object, "step");
+  const auto step = member<std::int64_t>(object, "step");
   invalid_if(!step && !options.step, "there is no 'step'");
   parsed.place.step = step ? *step : *options.step;
   parsed.place.mode = options.mode;
-  if (const auto mode = text(object, "mode")) {
+  if (const auto mode = member<std::string>(object, "mode")) {
     parsed.place.mode = mode_from(*mode, "mode ");
   }
-  const auto mode_step = whole(object, "mode_step");
+  const auto mode_step = member<std::int64_t>(object, "mode_step");
   parsed.place.mode_step = mode_step ? mode_step : options.mode_step;
   invalid_if(
       parsed.place.mode == Mode::global && parsed.place.mode_step.value_or(parsed.place.step) != parsed.place.step,
       "in mode global 'mode_step' is the step itself");
-  parsed.place.worker = text(object, "worker").value_or("");
-  const auto tensor = text(object, "tensor");
+  parsed.place.worker = member<std::string>(object, "worker").value_or("");
+  const auto tensor = member<std::string>(object, "tensor");
   invalid_if(!tensor, "there is no 'tensor'");
   parsed.tensor = *tensor;
-  const auto type = text(object, "dtype");
+  const auto type = member<std::string>(object, "dtype");
   const auto dtype = type ? std::optional(parse_dtype(*type)) : std::nullopt;
   std::optional<Shape> shape;
   if (const json* const sizes = find(object, "shape")) {
     shape.emplace();
     for (const json& size : *sizes) {
-      invalid_if(!sizes->is_array() || !size.is_number_integer() || size.get<std::int64_t>() < 0,
-                 "'shape' is not a list of whole numbers");
+      invalid_if(!sizes->is_array() || !is_whole(size), "'shape' is not a list of whole numbers");
       shape->push_back(size.get<std::int64_t>());
     }
   }
@@ -167,39 +156,6 @@ Line parse_line(const std::string& line, const SaveOptions& options) {
   }
   return parsed;
 }
-
-}  // namespace
-
-std::uint64_t save_lines(const SaveOptions& options, Saver& saver, const Interruption& interruption,
-                         Diagnostics& messages) {
-  std::uint64_t lines = 0;
-  std::uint64_t saved = 0;
-  const auto nobody = [](std::string_view /*text*/) {};
-  for_each_line(interruption, "\n", nobody, [&](const std::string& line, std::uint64_t number) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) {
-      return;
-    }
-    ++lines;
-    const std::string where = "line " + std::to_string(number) + ": ";
-    try {
-      Line parsed = parse_line(line, options);
-      saver.save(parsed.place, parsed.tensor, std::move(parsed.array).value(), parsed.collections);
-      ++saved;
-    } catch (const InvalidValue& error) {
-      messages.fail("Damaged", where + error.what(), ExitStatus::damaged);
-    } catch (const MatchLimit&) {
-      throw;  // the configuration is at fault, not the line
-    } catch (const InvalidArgument& error) {
-      messages.fail("Damaged", where + error.what(), ExitStatus::damaged);
-    } catch (const StepAlreadySaved& error) {
-      messages.fail(error.tag(), where + error.what() + (options.append || !error.can_append ? "" : "; see --append"),
-                    ExitStatus::no);
-    }
-  });
-  return lines - saved;
-}
-
-namespace {
 
 /// Collects the numbers of a step, and saves them when the next one begins.
 class StepOfLog {
@@ -263,6 +219,35 @@ void pass_on(std::string_view text, bool& open, Diagnostics& messages) {
 }
 
 }  // namespace
+
+std::uint64_t save_lines(const SaveOptions& options, Saver& saver, const Interruption& interruption,
+                         Diagnostics& messages) {
+  std::uint64_t lines = 0;
+  std::uint64_t saved = 0;
+  const auto nobody = [](std::string_view /*text*/) {};
+  for_each_line(interruption, "\n", nobody, [&](const std::string& line, std::uint64_t number) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) {
+      return;
+    }
+    ++lines;
+    const std::string where = "line " + std::to_string(number) + ": ";
+    try {
+      Line parsed = parse_line(line, options);
+      saver.save(parsed.place, parsed.tensor, std::move(parsed.array).value(), parsed.collections);
+      ++saved;
+    } catch (const InvalidValue& error) {
+      messages.fail("Damaged", where + error.what(), ExitStatus::damaged);
+    } catch (const MatchLimit&) {
+      throw;  // the configuration is at fault, not the line
+    } catch (const InvalidArgument& error) {
+      messages.fail("Damaged", where + error.what(), ExitStatus::damaged);
+    } catch (const StepAlreadySaved& error) {
+      messages.fail(error.tag(), where + error.what() + (options.append || !error.can_append ? "" : "; see --append"),
+                    ExitStatus::no);
+    }
+  });
+  return lines - saved;
+}
 
 void pass_on_the_rest(Diagnostics& messages) {
   const std::stop_source nobody_stops;

@@ -51,24 +51,17 @@ Shape parse_shape(std::string_view text, const std::string& where) {
   return shape;
 }
 
-/// NumPy's types by their letters and sizes. Strings have any size.
-struct NumpyType {
-  char kind;
-  std::size_t size;
-  Dtype dtype;
-};
-constexpr NumpyType numpy_types[] = {{'b', 1, Dtype::boolean},   {'i', 1, Dtype::int8},       {'i', 2, Dtype::int16},
-                                     {'i', 4, Dtype::int32},     {'i', 8, Dtype::int64},      {'u', 1, Dtype::uint8},
-                                     {'u', 2, Dtype::uint16},    {'u', 4, Dtype::uint32},     {'u', 8, Dtype::uint64},
-                                     {'f', 2, Dtype::float16},   {'f', 4, Dtype::float32},    {'f', 8, Dtype::float64},
-                                     {'c', 8, Dtype::complex64}, {'c', 16, Dtype::complex128}};
-
+/// Returns the type that NumPy writes as a letter and a number of bytes: `f` and 4 for float32. Strings have any
+/// number.
 std::optional<Dtype> dtype_of(char kind, std::size_t size) {
-  const auto* const found = std::find_if(std::begin(numpy_types), std::end(numpy_types),
-                                         [&](const NumpyType& type) { return type.kind == kind && type.size == size; });
-  return kind == 'U'                      ? std::optional(Dtype::string)
-         : found == std::end(numpy_types) ? std::nullopt
-                                          : std::optional(found->dtype);
+  const std::string_view word = kind == 'i'   ? "int"
+                                : kind == 'u' ? "uint"
+                                : kind == 'f' ? "float"
+                                : kind == 'c' ? "complex"
+                                              : "";
+  return kind == 'U'                ? std::optional(Dtype::string)
+         : kind == 'b' && size == 1 ? std::optional(Dtype::boolean)
+                                    : dtype_from_name(std::string(word) + std::to_string(8 * size));
 }
 
 /// Copies elements of `item` bytes from Fortran order into C order.
@@ -141,18 +134,15 @@ std::optional<std::size_t> npy_header_bytes(std::string_view file, const std::st
   if (file.size() < 10) {
     return std::nullopt;
   }
-  const auto byte = [&file](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(file[at])); };
-  const std::size_t version = byte(6);
+  const std::size_t version = static_cast<unsigned char>(file[6]);
   const std::size_t length_bytes = version == 1 ? 2 : 4;
   refuse_file_if(version < 1 || version > 3, where,
                  "version " + std::to_string(version) + " of the .npy format is not known");
   if (file.size() < 8 + length_bytes) {
     return std::nullopt;
   }
-  std::size_t length = 0;
-  for (std::size_t i = length_bytes; i-- > 0;) {
-    length = length << 8 | byte(8 + i);
-  }
+  std::uint32_t length = 0;
+  std::memcpy(&length, file.data() + 8, length_bytes);
   refuse_file_if(length > most_header_bytes, where, "the header is longer than 1 MiB");
   return 8 + length_bytes + length;
 }
@@ -187,14 +177,6 @@ void refuse_file_if(bool damaged, const std::string& where, std::string_view why
   if (damaged) {
     throw ReadError({ProblemKind::damaged, where, {}, std::string(why)});
   }
-}
-
-void append_string(std::vector<std::byte>& bytes, std::string_view text) {
-  const auto size = static_cast<std::uint32_t>(text.size());
-  const auto* const length = reinterpret_cast<const std::byte*>(&size);
-  const auto* const content = reinterpret_cast<const std::byte*>(text.data());
-  bytes.insert(bytes.end(), length, length + sizeof size);
-  bytes.insert(bytes.end(), content, content + text.size());
 }
 
 TensorValue Array::value() && {
@@ -237,38 +219,34 @@ TensorValue parse_npy(std::string_view file, const std::string& where, const Own
       where,
       "its shape " + to_string(shape) + " and its " + std::to_string(elements.size()) + " bytes of " +
           single_quoted(type) + " do not fit each other");
-  Array array{dtype, shape, {}};
   if (type[0] == '>') {
-    const bool is_complex_type = is_complex(dtype);
     changed = elements;
-    swap_bytes(changed, dtype == Dtype::string ? 4 : is_complex_type ? item / 2 : item);
+    swap_bytes(changed, dtype == Dtype::string ? 4 : is_complex(dtype) ? item / 2 : item);
     elements = changed;
   }
-  if (fortran_order && array.shape.size() > 1) {
-    changed = to_c_order(elements, array.shape, item);
+  if (fortran_order && shape.size() > 1) {
+    changed = to_c_order(elements, shape, item);
     elements = changed;
   }
   if (dtype == Dtype::string) {
-    array.bytes = strings_of(elements, item, where);
+    Array array{dtype, shape, strings_of(elements, item, where)};
     if (item == 0) {  // NumPy's `<U0`: empty strings only, which have no bytes in the file
       refuse_file_if(*count > most_empty_strings, where,
-                     "its shape " + to_string(array.shape) + " asks for more than 2^20 empty strings");
+                     "its shape " + to_string(shape) + " asks for more than 2^20 empty strings");
       for (std::uint64_t i = 0; i < *count; ++i) {
         append_string(array.bytes, {});
       }
     }
-  } else {
-    Owner kept = owner;
-    if (!changed.empty() || owner == nullptr) {
-      const auto text =
-          std::make_shared<const std::string>(changed.empty() ? std::string(elements) : std::move(changed));
-      elements = *text;
-      kept = text;
-    }
-    const auto* const first = reinterpret_cast<const std::byte*>(elements.data());
-    return {array.dtype, std::move(array.shape), {std::move(kept), first}, elements.size()};
+    return std::move(array).value();
   }
-  return std::move(array).value();
+  Owner kept = owner;
+  if (!changed.empty() || owner == nullptr) {
+    const auto text = std::make_shared<const std::string>(changed.empty() ? std::string(elements) : std::move(changed));
+    elements = *text;
+    kept = text;
+  }
+  const auto* const first = reinterpret_cast<const std::byte*>(elements.data());
+  return {dtype, shape, {std::move(kept), first}, elements.size()};
 }
 
 }  // namespace smd::tool::save

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace smd::tool::save {
 
@@ -28,18 +29,30 @@ class ZipReader {
 
   /// All members are checked before one is unpacked: they must not overlap each other or the directory, and their sizes
   /// together must be possible for an archive of this size.
-  template <class Visit>
-  void for_each_member(const Visit& visit) const {
-    const Directory directory = read_directory();
-    check_places(directory);
+  [[nodiscard]] std::vector<std::pair<std::string, TensorValue>> arrays() {
+    read_directory();
+    check_places();
+    std::uint64_t to_unpack = 0;
+    for (const Member& member : members_) {
+      add_unpacked(to_unpack, member.method == 0 ? 0 : member.size);
+    }
     std::uint64_t unpacked = 0;
-    for (const Member& member : directory.members) {
-      add_unpacked(unpacked, member.method == 0 ? 0 : member.size);
+    std::vector<std::pair<std::string, TensorValue>> all;
+    for (const Member& member : members_) {
+      const FileContent whole = content(member);
+      const std::size_t ending = member.name.ends_with(".npy") ? 4 : 0;
+      all.emplace_back(member.name.substr(0, member.name.size() - ending),
+                       parse_npy(whole.text, place_of(member), whole.owner));
+      add_unpacked(unpacked, all.back().second.bytes().size());  // empty strings have no bytes in a file
     }
-    for (const Member& member : directory.members) {
-      visit(member.name, content(member));
-    }
+    return all;
   }
+
+ private:
+  struct Member {
+    std::string name;
+    std::uint64_t method = 0, crc = 0, stored = 0, size = 0, offset = 0;
+  };
 
   /// Deflate makes up to a thousand bytes of one, so the total is limited. @throws ReadError if it is exceeded.
   void add_unpacked(std::uint64_t& all, std::uint64_t more) const {
@@ -51,17 +64,7 @@ class ZipReader {
     all += more;
   }
 
- private:
-  struct Member {
-    std::string name;
-    std::uint64_t method = 0, crc = 0, stored = 0, size = 0, offset = 0;
-  };
-  struct Directory {
-    std::vector<Member> members;
-    std::uint64_t start = 0;
-  };
-
-  [[nodiscard]] Directory read_directory() const {
+  void read_directory() {
     const std::size_t end = find_end();
     std::uint64_t count = number(end + 10, 2);
     std::uint64_t at = number(end + 16, 4);
@@ -71,7 +74,7 @@ class ZipReader {
       count = number(zip64 + 32, 8);
       at = number(zip64 + 48, 8);
     }
-    Directory directory{.members = {}, .start = at};
+    start_ = at;
     for (std::uint64_t i = 0; i < count; ++i) {
       require(at <= file_.size() && number(at, 4) == 0x02014B50);
       const std::uint64_t name_bytes = number(at + 28, 2);
@@ -84,27 +87,27 @@ class ZipReader {
                     .offset = number(at + 42, 4)};
       require((number(at + 8, 2) & 1) == 0);  // not encrypted
       read_zip64(member, bytes(at + directory_entry_bytes + name_bytes, extra_bytes));
-      require(member.offset < directory.start && member.stored <= directory.start - member.offset);
-      directory.members.push_back(std::move(member));
+      require(member.offset < start_ && member.stored <= start_ - member.offset);
+      members_.push_back(std::move(member));
       at += directory_entry_bytes + name_bytes + extra_bytes + number(at + 32, 2);
     }
-    return directory;
   }
 
   /// Refuses overlaps: a small archive could contain any number of arrays.
-  void check_places(const Directory& directory) const {
-    std::vector<const Member*> by_place = mapped(directory.members, [](const Member& member) { return &member; });
-    std::sort(by_place.begin(), by_place.end(), [](const Member* a, const Member* b) { return a->offset < b->offset; });
+  void check_places() const {
+    std::vector<const Member*> by_place = mapped(members_, [](const Member& member) { return &member; });
+    std::ranges::sort(by_place, {}, &Member::offset);
     for (std::size_t i = 0; i < by_place.size(); ++i) {
       const Member& member = *by_place[i];
       const bool last = i + 1 == by_place.size();
-      refuse_file_if(start_of(member) + member.stored > (last ? directory.start : by_place[i + 1]->offset), where_,
+      refuse_file_if(start_of(member) + member.stored > (last ? start_ : by_place[i + 1]->offset), where_,
                      "member " + single_quoted(member.name) + " reaches into " +
                          (last ? "the directory" : single_quoted(by_place[i + 1]->name)) +
                          ": a damaged archive, or one made to do harm");
     }
   }
 
+  [[nodiscard]] std::string place_of(const Member& member) const { return where_ + " (" + member.name + ")"; }
   void require(bool good) const { refuse_file_if(!good, where_, "not a .npz file, or a damaged one"); }
   [[nodiscard]] std::string_view bytes(std::uint64_t at, std::uint64_t size) const {
     require(at <= file_.size() && size <= file_.size() - at);
@@ -112,9 +115,7 @@ class ZipReader {
   }
   [[nodiscard]] static std::uint64_t little(std::string_view text) {
     std::uint64_t value = 0;
-    for (std::size_t i = text.size(); i-- > 0;) {
-      value = value << 8 | static_cast<unsigned char>(text[i]);
-    }
+    std::memcpy(&value, text.data(), text.size());
     return value;
   }
   [[nodiscard]] std::uint64_t number(std::uint64_t at, std::uint64_t size) const { return little(bytes(at, size)); }
@@ -176,7 +177,7 @@ class ZipReader {
     z_stream stream{};
     require(inflateInit2(&stream, -MAX_WBITS) == Z_OK);
     const std::unique_ptr<z_stream, int (*)(z_stream*)> ended(&stream, inflateEnd);
-    const std::string place = where_ + " (" + member.name + ")";
+    const std::string place = place_of(member);
     std::optional<std::uint64_t> wanted;
     std::string whole;
     std::string block(first_inflated, '\0');
@@ -210,24 +211,15 @@ class ZipReader {
   std::string_view file_;
   const std::string& where_;
   const Owner& owner_;
+  std::vector<Member> members_;  ///< In the order of the directory.
+  std::uint64_t start_ = 0;      ///< Of the directory.
 };
 
 }  // namespace
 
 std::vector<std::pair<std::string, TensorValue>> parse_npz(std::string_view file, const std::string& where,
                                                            const Owner& owner) {
-  std::vector<std::pair<std::string, TensorValue>> arrays;
-  const ZipReader archive(file, where, owner);
-  std::uint64_t unpacked = 0;
-  archive.for_each_member([&](std::string name, const FileContent& content) {
-    const std::string place = where + " (" + name + ")";
-    if (name.ends_with(".npy")) {
-      name.resize(name.size() - 4);
-    }
-    arrays.emplace_back(std::move(name), parse_npy(content.text, place, content.owner));
-    archive.add_unpacked(unpacked, arrays.back().second.bytes().size());  // empty strings have no bytes in a file
-  });
-  return arrays;
+  return ZipReader(file, where, owner).arrays();
 }
 
 }  // namespace smd::tool::save

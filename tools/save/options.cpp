@@ -28,7 +28,8 @@ constexpr auto own_options = in_group(
         valued('s', "step", "N", ArgumentKind::number, "global step; required with data"),
         valued('m', "mode", "M", ArgumentKind::mode, "train, eval, predict or global (default)"),
         valued(no_letter, "mode-step", "K", ArgumentKind::number,
-               "step within the mode (default: the number of its steps saved so far; global: N)"),
+               "step within the mode (default: how many steps of this mode were saved before; in mode global the "
+               "number of --step)"),
         valued('w', "worker", "W", ArgumentKind::worker, "the worker that saves (default: worker_0)"),
         valued(no_letter, "workers", "N", ArgumentKind::number, "how many workers save (default: 1)"),
         valued('c', "collection", "NAME", ArgumentKind::collection, "the tensors belong to this collection; repeatable")
@@ -60,10 +61,10 @@ constexpr auto own_options = in_group(
                 "group a number: 'iter (?<step>\\d+): loss (?<loss>\\S+)'. A group that took no part, is empty, "
                 "or is - or None or NA is not saved; nan and inf are numbers; a comma or semicolon behind a number "
                 "is not part of it. A carriage return ends a line too: each state of a progress bar is one. Lines of "
-                "one step "
-                "belong together; of one name twice at one step the later counts. Other lines pass by; -v counts them. "
-                "Lines whose step is no whole number are left out; a warning counts them. "
-                "If no line gives a number, the status is 1."),
+                "one step belong together; of one name twice at one step the later counts. Other lines pass by; -v "
+                "counts them. Lines whose step is no whole number are left out; a warning counts them. If no line "
+                "gives a number, nothing is made or ended, and the status is 1. With --end, the trial ends "
+                "when the input does."),
         flag(no_letter, "tee",
              "with --lines: write all that is read to standard output, too, even if it cannot be saved"),
     });

@@ -22,7 +22,7 @@ Saver::Saver(const SaveOptions& options, const HookConfig& config, const std::ve
   for (const std::string& name : names) {
     (void)checked.wants(name, options.collections);
   }
-  if (options.init || !options.jsonl) {
+  if (options.init || !options.reads_lines()) {
     (void)hook_of(config_.worker);
   }
 }
@@ -35,20 +35,15 @@ Hook& Saver::hook_of(const std::string& worker) {
   HookConfig config = config_;
   config.worker = name;
   Hook& hook = hooks_.emplace(name, Hook(std::move(config))).first->second;
-  warn_of_silence(name, hook);
-  return hook;
-}
-
-void Saver::warn_of_silence(const std::string& worker, const Hook& hook) {
   if (config_.dry_run) {
     messages_.warning_once("dry_run is true: nothing is written");
-  } else if (hook.enabled() || !config_.enabled) {  // hook_config has warned of the latter
-    return;
-  } else if (config_.include_workers == IncludeWorkers::one) {
-    messages_.warning_once("include_workers is one: nothing of " + worker + " is saved, which is not the first worker");
-  } else {
-    messages_.warning_once("USE_SMDEBUG switches saving off: nothing is saved");
+  } else if (!hook.enabled() && config_.enabled) {  // hook_config has warned of a configuration that is not enabled
+    const bool one = config_.include_workers == IncludeWorkers::one;
+    messages_.warning_once(one ? "include_workers is one: nothing of " + name +
+                                     " is saved, which is not the first worker"
+                               : "USE_SMDEBUG switches saving off: nothing is saved");
   }
+  return hook;
 }
 
 std::int64_t Saver::mode_step_of(const StepToSave& place) {
@@ -64,8 +59,7 @@ std::int64_t Saver::mode_step_of(const StepToSave& place) {
     add(place.mode, place.step, *place.mode_step);
     return *place.mode_step;
   }
-  if (!trial_read_) {
-    trial_read_ = true;
+  if (!std::exchange(trial_read_, true)) {
     try {
       const Trial trial = Trial::open(options_.trial, {.as_it_stands = true, .remote = config_.remote});
       for (const StepInfo& step : trial.step_infos()) {
@@ -81,34 +75,28 @@ std::int64_t Saver::mode_step_of(const StepToSave& place) {
   return add(place.mode, place.step, next_[place.mode]);
 }
 
-Hook& Saver::hook_at(const StepToSave& place) {
+void Saver::save(const StepToSave& place, const std::string& tensor,
+                 const std::variant<TensorValue, StoredArray>& value, const std::vector<std::string>& collections) {
   Hook& hook = hook_of(place.worker);
   const std::int64_t mode_step = mode_step_of(place);
   if (hook.step() != GlobalStep(place.step) || hook.mode() != place.mode || hook.mode_step() != ModeStep(mode_step)) {
     hook.set_step(GlobalStep(place.step), place.mode, ModeStep(mode_step));
+    names_[place.worker].clear();
   }
-  return hook;
-}
-
-void Saver::save(const StepToSave& place, const std::string& tensor, const TensorValue& value,
-                 const std::vector<std::string>& collections) {
-  count(place, tensor, hook_at(place).save_tensor(tensor, value, collections));
-}
-
-void Saver::save(const StepToSave& place, const std::string& tensor, const StoredArray& value,
-                 const std::vector<std::string>& collections) {
-  count(place, tensor, hook_at(place).save_tensor(tensor, value.dtype, value.shape, value.read, collections));
-}
-
-void Saver::count(const StepToSave& place, const std::string& tensor, bool saved) {
-  if (saved) {
+  if (!names_[place.worker].insert(tensor).second && !std::exchange(told_twice_, true)) {
+    messages_.warning(single_quoted(tensor) + " is given twice at step " + std::to_string(place.step) +
+                      "; of such values the later ones count");
+  }
+  const auto* const stored = std::get_if<StoredArray>(&value);
+  if (stored != nullptr ? hook.save_tensor(tensor, stored->dtype, stored->shape, stored->read, collections)
+                        : hook.save_tensor(tensor, std::get<TensorValue>(value), collections)) {
     ++saved_;
     return;
   }
   if (place.mode != Mode::global && !place.mode_step) {
-    refused_at_ = " at " + std::string(mode_text(place.mode)) + " step " + std::to_string(mode_step_of(place)) +
+    refused_at_ = " at " + std::string(mode_text(place.mode)) + " step " + std::to_string(mode_step) +
                   ", by the number of steps saved so far; --mode-step tells the job's own";
-  } else if (options_.reads_lines() && hook_of(place.worker).enabled()) {
+  } else if (options_.reads_lines() && hook.enabled()) {
     refused_at_ = "";
   }
   messages_.info(single_quoted(tensor) + " is not saved at step " + std::to_string(place.step) +

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <smd/hook.hpp>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "array.hpp"
@@ -27,16 +29,15 @@ struct StepToSave {
 /// and step are written together, when the next step begins.
 class Saver {
  public:
-  /// Makes the trial, unless lines may name other workers than the configured one. Borrows its arguments.
+  /// Makes the trial; if its tensors come in lines, only with --init: else the first tensor makes it. Borrows its
+  /// arguments.
   /// @throws as `Hook` does. What is wrong with the configuration, a collection, or one of `names`, which are those of
   /// tensors to come, is found before anything is made.
   Saver(const SaveOptions& options, const HookConfig& config, const std::vector<std::string>& names,
         Diagnostics& messages);
 
   /// @throws Error.
-  void save(const StepToSave& place, const std::string& tensor, const TensorValue& value,
-            const std::vector<std::string>& collections);
-  void save(const StepToSave& place, const std::string& tensor, const StoredArray& value,
+  void save(const StepToSave& place, const std::string& tensor, const std::variant<TensorValue, StoredArray>& value,
             const std::vector<std::string>& collections);
   /// Writes what is left. @return false, after a message, if another process saved one of the steps in the meantime.
   /// @throws WriteError.
@@ -50,12 +51,8 @@ class Saver {
   [[nodiscard]] std::uint64_t saved() const noexcept { return saved_; }
 
  private:
+  /// The hook of a worker. Warns if a new one saves nothing, and says why.
   Hook& hook_of(const std::string& worker);
-  /// The hook of the place's worker, set to the place's step.
-  Hook& hook_at(const StepToSave& place);
-  void count(const StepToSave& place, const std::string& tensor, bool saved);
-  /// Warns if a hook saves nothing, and says why.
-  void warn_of_silence(const std::string& worker, const Hook& hook);
   std::int64_t mode_step_of(const StepToSave& place);
 
   const SaveOptions& options_;
@@ -66,6 +63,8 @@ class Saver {
   bool trial_read_ = false;
   std::map<Mode, std::int64_t> next_;
   std::map<std::pair<Mode, std::int64_t>, std::int64_t> known_;
+  std::map<std::string, std::set<std::string>> names_;  ///< By worker: the tensors of its step.
+  bool told_twice_ = false;
   std::uint64_t saved_ = 0;
   std::optional<std::string> refused_at_;  ///< Where the last tensor of which a note tells was not saved.
 };

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 namespace smd::tool {
 
@@ -201,34 +200,44 @@ Selection select_at(const Trial& trial, const SelectionOptions& options, const S
   return selection;
 }
 
-void note_superseded(const Trial& trial, const SelectionOptions& options, const StepSpec& fallback,
-                     const ReadingOptions& reading, Diagnostics& messages, const std::string& about) {
+std::vector<std::pair<std::int64_t, std::string>> superseded_entries(const Trial& trial,
+                                                                     const SelectionOptions& options,
+                                                                     const StepSpec& fallback) {
+  std::vector<std::pair<std::int64_t, std::string>> entries;
   std::optional<TensorQuery> tensors = tensor_query(trial, options);
-  if (reading.superseded != Superseded::left_out || !tensors || !messages.shows(Level::warning)) {
-    return;
+  if (!tensors) {
+    return entries;
   }
   tensors->superseded = true;
   EntryQuery query = entry_query(options, trial.tensor_names(*tensors), {});
   if (query.tensors.empty()) {
-    return;
+    return entries;
   }
   query.steps.reset();
   query.superseded = true;
-  std::vector<std::string_view> names;
-  std::vector<std::int64_t> steps;
   trial.for_each_entry(query, [&](const TensorEntry& entry) {
-    names.push_back(entry.tensor);
-    steps.push_back(entry.step.value);
+    entries.emplace_back(entry.step.value, entry.tensor);
     return true;
   });
+  std::ranges::sort(entries);
   const StepSpec spec = options.steps.value_or(fallback);
-  const StepChoice chosen = (counts_from_end(spec) ? StepSpec() : spec).choose(steps);
+  const auto steps = mapped(entries, &std::pair<std::int64_t, std::string>::first);
+  return mapped((counts_from_end(spec) ? StepSpec() : spec).choose(steps).indices,
+                [&](std::size_t i) { return std::move(entries[i]); });
+}
+
+void note_superseded(const Trial& trial, const SelectionOptions& options, const StepSpec& fallback,
+                     const ReadingOptions& reading, Diagnostics& messages, const std::string& about) {
+  if (reading.superseded != Superseded::left_out || !messages.shows(Level::warning)) {
+    return;
+  }
+  const auto entries = superseded_entries(trial, options, fallback);
   std::map<std::string, std::uint64_t> counts;
-  for (const std::size_t i : chosen.indices) {
-    ++counts[std::string(names[i])];
+  for (const auto& [step, tensor] : entries) {
+    ++counts[tensor];
   }
   if (!counts.empty()) {
-    messages.note(about + superseded_note(chosen.indices.size(), counts.size()));
+    messages.note(about + superseded_note(entries.size(), counts.size()));
     say_superseded(counts, messages);
   }
 }

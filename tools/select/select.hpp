@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <smd/trial.hpp>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/diagnostics.hpp"
@@ -58,9 +60,14 @@ struct Selection {
 [[nodiscard]] Selection select_at(const Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs,
                                   const SelectedStep& step);
 
+/// The values of the selected tensors that later ones superseded: step and tensor of each, in order. `fallback`: the
+/// steps without -s; numbers from an end mean any.
+[[nodiscard]] std::vector<std::pair<std::int64_t, std::string>> superseded_entries(const Trial& trial,
+                                                                                   const SelectionOptions& options,
+                                                                                   const StepSpec& fallback);
 /// Says, once for a trial, how many values of how many of the selected tensors later ones superseded, and which option
-/// shows them; with -v also of which tensors. Nothing if they are shown. `fallback`: the steps without -s; numbers from
-/// an end mean any. `about`: what the text begins with.
+/// shows them; with -v also of which tensors. Nothing if they are shown. `fallback`: as above. `about`: what the text
+/// begins with.
 void note_superseded(const Trial& trial, const SelectionOptions& options, const StepSpec& fallback,
                      const ReadingOptions& reading, Diagnostics& messages, const std::string& about = {});
 /// Returns that note.

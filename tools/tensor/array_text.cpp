@@ -17,9 +17,7 @@ class Printer {
         shape_(elements.view().shape()),
         options_(options),
         print_(print),
-        whole_(options.full || elements.view().size() <= shown_whole),
         dots_(options.ascii ? "..." : "…"),
-        is_text_(elements.view().dtype() == Dtype::string),
         // Integers and the like are aligned at their ends, fractions at their points.
         by_point_(is_floating(elements.view().dtype())) {}
 
@@ -55,7 +53,7 @@ class Printer {
   }
 
   [[nodiscard]] std::string padded(std::string text) const {
-    if (is_text_) {
+    if (elements_.view().dtype() == Dtype::string) {
       text.append(left_ - display_width(text), ' ');
     } else if (by_point_) {
       const std::size_t left = left_part(text);
@@ -71,7 +69,7 @@ class Printer {
   template <class Visit, class Gap>
   void for_each_on_axis(std::size_t axis, Visit&& visit, Gap&& gap) const {
     const std::int64_t size = shape_[axis];
-    const bool cut = !whole_ && size > 2 * shown_edge;
+    const bool cut = !options_.full && elements_.view().size() > shown_whole && size > 2 * shown_edge;
     for (std::int64_t i = 0; i < size; ++i) {
       if (cut && i == shown_edge) {
         gap();
@@ -143,29 +141,12 @@ class Printer {
   std::span<const std::int64_t> shape_;
   ArrayTextOptions options_;
   const std::function<void(std::string_view)>& print_;
-  bool whole_;
   std::string dots_;
-  bool is_text_;
   bool by_point_;
   std::size_t left_ = 0;
   std::size_t right_ = 0;
   std::string line_;
 };
-
-}  // namespace
-
-std::string element_text(const Cell& cell, int precision, bool ascii) {
-  std::string text;
-  append_text(text, cell, precision);
-  return std::holds_alternative<std::string_view>(cell.value()) ? "'" + printable(text, ascii) + "'" : text;
-}
-
-void print_array(const Elements& elements, const ArrayTextOptions& options,
-                 const std::function<void(std::string_view line)>& print) {
-  Printer(elements, options, print).print();
-}
-
-namespace {
 
 constexpr std::int64_t most_empty_arrays = 4096;
 
@@ -182,6 +163,17 @@ std::int64_t empty_arrays(std::span<const std::int64_t> shape) {
 }
 
 }  // namespace
+
+std::string element_text(const Cell& cell, int precision, bool ascii) {
+  std::string text;
+  append_text(text, cell, precision);
+  return std::holds_alternative<std::string_view>(cell.value()) ? "'" + printable(text, ascii) + "'" : text;
+}
+
+void print_array(const Elements& elements, const ArrayTextOptions& options,
+                 const std::function<void(std::string_view line)>& print) {
+  Printer(elements, options, print).print();
+}
 
 void write_json_value(OutputFile& out, const Elements& elements, int precision, NonFinite style) {
   const std::span<const std::int64_t> shape = elements.view().shape();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "value_view.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
+#include "follow/followed_trials.hpp"
 #include "follow/following.hpp"
 #include "operands/operands.hpp"
 #include "rows/cell.hpp"
@@ -13,11 +15,14 @@
 #include "select/trial_times.hpp"
 
 #include <smd/column.hpp>
+#include <smd/snapshot.hpp>
 
 #include <deque>
 #include <functional>
 #include <iterator>
 #include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace smd::tool::tensor {
@@ -33,6 +38,8 @@ bool is_held(const Place& place) {
   return place.form() == ValueForm::number &&
          (place.type->dtype == Dtype::float32 || place.type->dtype == Dtype::float64);
 }
+
+bool is_single(const TensorValue& value) { return is_real(value.dtype()) && value.view().size() == 1; }
 
 /// Whether values before those selected count too.
 bool needs_whole_series(const TensorOptions& options) { return options.smooth || options.output.names("elapsed"); }
@@ -71,65 +78,85 @@ struct ValueSelection : Selection {
 /// The smoothed series of a trial's scalars: each over all of its steps, also those that are not selected.
 class Smoothing {
  public:
-  /// Steps of each of the modes that are selected are a series of their own. What is passed must outlive this.
-  Smoothing(const Trial& trial, double weight, const SelectionOptions& selection)
-      : trial_(trial), weight_(weight), selection_(selection) {}
+  explicit Smoothing(const TensorOptions& options) : options_(options) {}
 
-  /// Nullopt if the value is no single number. @throws TensorUnavailable.
-  [[nodiscard]] std::optional<double> at(const ValueKey& key) {
-    const std::optional<Mode> mode = separates_modes(selection_) ? key.mode : only_mode(selection_);
-    auto& known = known_[mode];
-    auto found = known.find(key.tensor);
-    if (found == known.end()) {
-      found = known.emplace(std::string(key.tensor), ByWorker()).first;
-      const ScalarColumn column = ScalarColumn::read(trial_, key.tensor, mode);
+  /// Reads what came to the series since the last call. `key`: of a single number. Nullopt if its step is not complete.
+  [[nodiscard]] std::optional<double> at(const Trial& trial, const ValueKey& key) {
+    const SelectionOptions& chosen = options_.selection;
+    const std::optional<Mode> mode = separates_modes(chosen) ? key.mode : only_mode(chosen);
+    SmoothedSeries& series = series_[{mode, std::string(key.tensor), std::string(key.worker)}];
+    series.weight = *options_.smooth;
+    const auto& points = series.points;
+    if (points.empty()) {
+      const ScalarColumn column = ScalarColumn::read(trial, key.tensor, mode, std::string(key.worker));
+      std::map<std::int64_t, double> numbers;  // a number that comes between others costs the later ones' means
       for (const ColumnPart& part : column.parts()) {
-        Series& series = found->second[std::string(part.worker())];
         for (std::size_t i = 0; i < part.size(); ++i) {
-          series.emplace_back(part.step(i).value, part.value(i));
+          numbers[part.step(i).value] = part.value(i);
         }
       }
-      for (auto& [name, series] : found->second) {
-        std::ranges::stable_sort(series, [](const auto& a, const auto& b) { return a.first < b.first; });
-        ExponentialMean mean(weight_);
-        for (auto& [unused, number] : series) {
-          number = mean.next(number);
-        }
+      for (const auto& [step, number] : numbers) {
+        series.put(step, number);
       }
+    } else if (!points.contains(key.step.value)) {
+      const GlobalStep last(points.rbegin()->first);
+      const std::vector<GlobalStep> steps =
+          key.step < last ? std::vector{key.step} : mapped(TrialSnapshot::last(trial).steps(last), &SnapshotStep::step);
+      read(trial, {{std::string(key.tensor)}, steps, mode, {std::string(key.worker)}}, series);
     }
-    const auto of_worker = found->second.find(key.worker);
-    if (of_worker == found->second.end()) {
-      return std::nullopt;
+    const auto found = points.find(key.step.value);
+    return found == points.end() ? std::nullopt : std::optional(found->second.mean);
+  }
+
+  /// Called before a followed step: begins anew if values were superseded since the last call.
+  void refresh(const Trial& trial) {
+    const std::pair state(superseded_values(trial), TrialSnapshot::last(trial).generation());
+    if (std::exchange(state_, state) != state) {
+      series_.clear();
     }
-    const Series& series = of_worker->second;
-    const auto place = std::ranges::lower_bound(series, key.step.value, {}, [](const auto& one) { return one.first; });
-    return place != series.end() && place->first == key.step.value ? std::optional(place->second) : std::nullopt;
   }
 
  private:
-  using Series = std::vector<std::pair<std::int64_t, double>>;  // by step
-  using ByWorker = std::map<std::string, Series, std::less<>>;
+  static void read(const Trial& trial, const EntryQuery& query, SmoothedSeries& series) {
+    std::vector<WantedValue> wanted;
+    std::vector<std::int64_t> steps;
+    trial.for_each_entry(query, [&](const TensorEntry& entry) {
+      if (entry.value) {
+        wanted.push_back({*entry.value, query.tensors.front()});
+        steps.push_back(entry.step.value);
+      }
+      return true;
+    });
+    trial.read(wanted, [&](std::size_t i, ReadResult&& result) {
+      if (result.value && is_single(*result.value)) {
+        series.put(steps[i], Elements(result.value->view()).number(0));
+      }
+      return true;
+    });
+  }
 
-  const Trial& trial_;
-  double weight_;
-  const SelectionOptions& selection_;
-  std::map<std::optional<Mode>, std::map<std::string, ByWorker, std::less<>>> known_;
+  const TensorOptions& options_;
+  std::map<std::tuple<std::optional<Mode>, std::string, std::string>, SmoothedSeries> series_;  // mode, tensor, worker
+  std::pair<std::uint64_t, std::uint64_t> state_;
 };
 
 /// Reads the values that are selected of a trial, and passes them to the view in the documented order.
 class SelectedValues {
  public:
+  /// `smoothing`: for --smooth; null if the values are only announced.
   SelectedValues(const Trial& trial, const TensorOptions& options, ValueSelection& selection, ValueView& view,
-                 Diagnostics& messages)
+                 Diagnostics& messages, Smoothing* smoothing = nullptr)
       : trial_(trial),
         options_(options),
         selection_(selection),
         view_(view),
         messages_(messages),
-        progress_("reading values", [this] { return count_values(); }) {
-    if (options.smooth) {
-      smoothing_.emplace(trial, *options.smooth, options.selection);
-    }
+        smoothing_(smoothing),
+        progress_("reading values", [this] {
+          std::uint64_t count = 0;
+          for_each_value([&count](const TensorEntry&) { ++count; });
+          return count;
+        }) {
     if (options.output.names("elapsed")) {
       started_ = first_time(trial, messages);
     }
@@ -203,8 +230,8 @@ class SelectedValues {
   }
 
   void smooth(ValueKey& key) {
-    if (smoothing_) {
-      key.smooth = smoothing_->at(key);
+    if (options_.smooth) {
+      key.smooth = smoothing_->at(trial_, key);
     }
   }
 
@@ -215,12 +242,6 @@ class SelectedValues {
         found.push_back(entry.step);
       }
     }
-  }
-
-  std::uint64_t count_values() {
-    std::uint64_t count = 0;
-    for_each_value([&count](const TensorEntry&) { ++count; });
-    return count;
   }
 
   void take(const TensorEntry& entry) {
@@ -290,7 +311,7 @@ class SelectedValues {
           progress_.advance();
           set_time(keys_[i], result.wall_time);
           if (result.value) {
-            if (result.value->view().size() == 1) {
+            if (is_single(*result.value) && !options_.slice) {
               smooth(keys_[i]);
             }
             view_.show(keys_[i], *result.value);
@@ -316,7 +337,7 @@ class SelectedValues {
   ValueView& view_;
   Diagnostics& messages_;
   double started_ = 0;  // when the trial's first value was written
-  std::optional<Smoothing> smoothing_;
+  Smoothing* smoothing_;
   Progress progress_;
   std::vector<ValueKey> keys_;
   std::vector<WantedValue> values_;
@@ -447,6 +468,7 @@ class ShownTrials {
   /// --follow: the same of values as steps complete, until the jobs end.
   bool follow() {
     ValueSelection selection;
+    std::map<std::size_t, Smoothing> smoothings;  // by operand
     bool found = false;
     const FollowSetup setup{.following = options_.following,
                             .selection = options_.selection,
@@ -464,10 +486,17 @@ class ShownTrials {
         follow_trials(trials_, setup, messages_, [&](std::size_t operand, Trial& trial, Selection&& at_step) {
           view_->set_trial(trials_[operand]);
           static_cast<Selection&>(selection) = std::move(at_step);
-          if (!selection.tensors.empty()) {
-            SelectedValues reader(trial, options_, selection, *view_, messages_);
+          if (!selection.empty()) {
+            Smoothing& smoothing = smoothings.try_emplace(operand, options_).first->second;
+            smoothing.refresh(trial);
+            SelectedValues reader(trial, options_, selection, *view_, messages_, &smoothing);
             shown_ = reader.run() || shown_;
             found = reader.found() || found;
+          }
+          if (view_->lays_out()) {
+            for (std::size_t i = 0; i < trials_.size(); ++i) {
+              expect(trials_[i], i == operand ? &trial : nullptr);
+            }
           }
           view_->end_step();
         });
@@ -494,6 +523,38 @@ class ShownTrials {
     }
   }
 
+  /// Before the first row of --pivot: adds columns of a followed trial, of each selected tensor whose first value is a
+  /// single number, and of each named one without a value. `trial`: null if it was not opened here.
+  void expect(const std::string& name, const Trial* trial) {
+    std::optional<Trial> opened;
+    std::vector<std::string> tensors;
+    std::set<std::string, std::less<>> seen;
+    try {
+      trial = trial != nullptr ? trial : &opened.emplace(Trial::open(name, options_.reading.trial_options({})));
+      tensors = tensors_at(*trial, options_.selection, {});
+    } catch (const Error&) {
+      tensors.clear();  // following it waits for it, or says what is wrong
+    }
+    if (!tensors.empty()) {
+      ValueReader reader(*trial);
+      trial->for_each_entry({.tensors = tensors}, [&](const TensorEntry& entry) {
+        if (entry.value && seen.emplace(entry.tensor).second) {
+          Extent* const value = reader.open(*entry.value, entry.tensor);
+          if (value != nullptr && is_real(value->dtype()) &&
+              (!options_.slice || narrow(*value, *options_.slice).empty()) && value->size() == 1) {
+            view_->expect(name, entry.tensor);
+          }
+        }
+        return true;
+      });
+    }
+    for (const std::string& tensor : options_.selection.names) {
+      if (!seen.contains(tensor)) {
+        view_->expect(name, tensor);
+      }
+    }
+  }
+
   /// Returns whether the trial stays open.
   bool visit(Trial& trial) {
     open_view();
@@ -517,19 +578,18 @@ class ShownTrials {
       return;
     }
     view_->set_trial(opened.trial.name());
-    apart([&] { show(opened.trial, opened.selection); });
+    apart([&] {
+      bool found = false;
+      if (!opened.selection.empty()) {
+        Smoothing smoothing(options_);
+        SelectedValues reader(opened.trial, options_, opened.selection, *view_, messages_, &smoothing);
+        shown_ = reader.run() || shown_;
+        found = reader.found();
+        report_missing(opened.trial, options_.selection, opened.selection, messages_);
+      }
+      report_nothing(&opened.trial, options_, opened.selection, found, messages_);
+    });
     view_->end_trial();
-  }
-
-  void show(Trial& trial, ValueSelection& selection) {
-    if (selection.empty()) {
-      report_nothing(&trial, options_, selection, false, messages_);
-      return;
-    }
-    SelectedValues reader(trial, options_, selection, *view_, messages_);
-    shown_ = reader.run() || shown_;
-    report_missing(trial, options_.selection, selection, messages_);
-    report_nothing(&trial, options_, selection, reader.found(), messages_);
   }
 
   /// Whether something is still to be explained of a trial depends on what was said of it, not of others.

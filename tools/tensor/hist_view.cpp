@@ -8,7 +8,6 @@ namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::array columns = with_key_columns(histogram_columns);
 constexpr std::size_t most_bars = 30;  // of saved buckets
 
 class HistView : public ValueView {
@@ -16,8 +15,8 @@ class HistView : public ValueView {
   explicit HistView(ViewContext context)
       : options_(context.options),
         messages_(context.messages),
-        output_(context.out, context.options.output, context.options.picture, columns, context.several_trials,
-                context.messages) {}
+        output_(context.out, context.options.output, context.options.picture, hist_view_columns(),
+                context.several_trials, context.messages) {}
 
   void set_trial(std::string_view name) override { output_.set_trial(name); }
 
@@ -50,20 +49,17 @@ class HistView : public ValueView {
     }
     const std::size_t buckets = saved->counts.size();
     const bool as_saved = !options_.bins_given && (!output_.bars() || (buckets != 0 && buckets <= most_bars));
-    const BucketCounts of = as_saved ? *saved : rebinned(*saved);
+    BucketCounts of = *saved;
+    if (!as_saved) {
+      of = {empty_histogram(options_.bins, bounds_of(*saved)).edges(), std::vector<double>(options_.bins.count)};
+      add_buckets(of, *saved);
+    }
     if (of.outside != 0) {
       messages_.note(value_name(key) + ": " + number_text(of.outside, 6) +
                      " elements of its saved histogram are in no bin");
     }
     print(key, value_heading(key, options_.output.terminal.ascii) + "  " + std::to_string(buckets) + " saved buckets",
           of.edges, of.counts, false);
-  }
-
-  [[nodiscard]] BucketCounts rebinned(const BucketCounts& saved) const {
-    BucketCounts result{empty_histogram(options_.bins, bounds_of(saved)).edges(),
-                        std::vector<double>(options_.bins.count)};
-    add_buckets(result, saved);
-    return result;
   }
 
   void print(const ValueKey& key, const std::string& title, const std::vector<double>& edges,
@@ -79,7 +75,9 @@ class HistView : public ValueView {
 
 }  // namespace
 
-std::span<const Column> hist_view_columns() noexcept { return columns; }
+std::vector<Column> hist_view_columns() {
+  return with_key_columns(std::vector<Column>(histogram_columns.begin(), histogram_columns.end()));
+}
 
 std::unique_ptr<ValueView> make_hist_view(ViewContext context) { return std::make_unique<HistView>(context); }
 

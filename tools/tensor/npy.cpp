@@ -78,29 +78,17 @@ NpyType npy_type(Dtype dtype) {
   return {std::string(size == 1 ? "|" : "<") + numpy_kind(dtype) + std::to_string(size), size};
 }
 
-NpyType npy_type(const TensorView& value) {
-  if (value.dtype() != Dtype::string) {
-    return npy_type(value.dtype());
-  }
-  std::size_t longest = 1;  // as NumPy, which has no strings of width 0
-  for (const std::string_view text : strings(value)) {
-    longest = std::max(longest, code_points(text));
-  }
-  return {"<U" + std::to_string(longest), 4 * longest};
-}
-
 NpyType stacked_npy_type(Dtype dtype, const std::vector<std::span<const std::byte>>& parts) {
   if (dtype != Dtype::string) {
     return npy_type(dtype);
   }
-  NpyType widest;
+  std::size_t longest = 1;  // as NumPy, which has no strings of width 0
   for (const std::span<const std::byte> part : parts) {
-    NpyType type = npy_type(TensorView(dtype, {}, part));
-    if (type.item_size > widest.item_size) {
-      widest = std::move(type);
+    for (const std::string_view text : strings(TensorView(dtype, {}, part))) {
+      longest = std::max(longest, code_points(text));
     }
   }
-  return widest;
+  return {"<U" + std::to_string(longest), 4 * longest};
 }
 
 std::string too_much_padding(const NpyType& type, Dtype dtype, std::span<const std::int64_t> shape,

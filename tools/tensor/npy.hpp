@@ -18,10 +18,9 @@ struct NpyType {
   std::size_t item_size = 0;  ///< Bytes of one element there.
 };
 
-/// NumPy's type for our elements. Strings need their value: `<U` has the length of the longest.
+/// NumPy's type for our elements, which are no strings.
 [[nodiscard]] NpyType npy_type(Dtype dtype);
-[[nodiscard]] NpyType npy_type(const TensorView& value);
-/// The type of several parts' elements in one array.
+/// The type of several parts' elements in one array. Of strings, `<U` has the length of the longest.
 [[nodiscard]] NpyType stacked_npy_type(Dtype dtype, const std::vector<std::span<const std::byte>>& parts);
 
 /// Why strings that are not UTF-8 are not written: arrays of text would lose their bytes.

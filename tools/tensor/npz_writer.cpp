@@ -112,6 +112,51 @@ std::string name_and_extra(const std::string& name, const std::string& large) {
   return large.empty() ? name : name + record("", zip64_field, static_cast<std::uint16_t>(large.size())) + large;
 }
 
+/// Whether Windows takes a file of that name, with any extension, for a device.
+bool is_device(std::string_view part) {
+  std::string stem = detail::folded(part.substr(0, part.find('.')));
+  stem.erase(stem.find_last_not_of(' ') + 1);
+  constexpr std::array<std::string_view, 6> devices = {"con", "prn", "aux", "nul", "conin$", "conout$"};
+  return contains(devices, stem) ||
+         (stem.size() == 4 && (stem.starts_with("com") || stem.starts_with("lpt")) && text::is_digit(stem[3]));
+}
+
+/// A mark for each byte of a name: 1 if it must be encoded.
+std::string marks_of(std::string_view name) {
+  std::string marks(name.size(), 0);
+  const auto mark = [&marks](std::size_t at, std::size_t count) {
+    std::fill_n(marks.begin() + static_cast<std::ptrdiff_t>(at), count, 1);
+  };
+  for (std::size_t at = 0; at < name.size();) {
+    const CodePoint point = first_character(name.substr(at));
+    const bool control = point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0);
+    const bool special = point.value < 0x80 && std::string_view("%\\\"*<>?|").find(name[at]) != std::string_view::npos;
+    if (!point.valid || control || special) {
+      mark(at, point.bytes);
+    }
+    at += point.bytes;
+  }
+  for (std::size_t start = 0, end = 0; start <= name.size(); start = end + 1) {
+    end = std::min(name.find('/', start), name.size());
+    const std::string_view part = name.substr(start, end - start);
+    const bool is_folder = end < name.size();  // the last part is the array's own file, to which `.npy` is added
+    if (part.empty() && is_folder) {
+      mark(end, 1);
+    } else if (part == "." || part == "..") {
+      mark(start, part.size());
+    } else if (is_device(part)) {
+      mark(start, 1);
+    }
+    if (is_folder && (part.ends_with('.') || part.ends_with(' '))) {
+      mark(end - 1, 1);
+    }
+  }
+  if (name.size() > 1 && name[1] == ':' && text::is_letter(name[0])) {
+    mark(1, 1);
+  }
+  return marks;
+}
+
 }  // namespace
 
 void ZipWriter::put(std::string_view bytes) {
@@ -161,55 +206,6 @@ void ZipWriter::finish() {
   const auto short_count = static_cast<std::uint16_t>(std::min<std::uint64_t>(count, 0xFFFF));
   put(record("PK\x05\x06", none, none, short_count, short_count, short_form(size), short_form(start), none));
 }
-
-namespace {
-
-/// Whether Windows takes a file of that name, with any extension, for a device.
-bool is_device(std::string_view part) {
-  std::string stem = detail::folded(part.substr(0, part.find('.')));
-  stem.erase(stem.find_last_not_of(' ') + 1);
-  constexpr std::array<std::string_view, 6> devices = {"con", "prn", "aux", "nul", "conin$", "conout$"};
-  return contains(devices, stem) ||
-         (stem.size() == 4 && (stem.starts_with("com") || stem.starts_with("lpt")) && text::is_digit(stem[3]));
-}
-
-/// A mark for each byte of a name: 1 if it must be encoded.
-std::string marks_of(std::string_view name) {
-  std::string marks(name.size(), 0);
-  const auto mark = [&marks](std::size_t at, std::size_t count) {
-    std::fill_n(marks.begin() + static_cast<std::ptrdiff_t>(at), count, 1);
-  };
-  for (std::size_t at = 0; at < name.size();) {
-    const CodePoint point = first_character(name.substr(at));
-    const bool control = point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0);
-    const bool special = point.value < 0x80 && std::string_view("%\\\"*<>?|").find(name[at]) != std::string_view::npos;
-    if (!point.valid || control || special) {
-      mark(at, point.bytes);
-    }
-    at += point.bytes;
-  }
-  for (std::size_t start = 0, end = 0; start <= name.size(); start = end + 1) {
-    end = std::min(name.find('/', start), name.size());
-    const std::string_view part = name.substr(start, end - start);
-    const bool is_folder = end < name.size();  // the last part is the array's own file, to which `.npy` is added
-    if (part.empty() && is_folder) {
-      mark(end, 1);
-    } else if (part == "." || part == "..") {
-      mark(start, part.size());
-    } else if (is_device(part)) {
-      mark(start, 1);
-    }
-    if (is_folder && (part.ends_with('.') || part.ends_with(' '))) {
-      mark(end - 1, 1);
-    }
-  }
-  if (name.size() > 1 && name[1] == ':' && text::is_letter(name[0])) {
-    mark(1, 1);
-  }
-  return marks;
-}
-
-}  // namespace
 
 std::optional<std::string> MemberNames::add(std::string_view array) {
   if (!arrays_.emplace(array).second) {

@@ -163,7 +163,11 @@ class StackView : public ValueView {
 
   void finish() override {
     if (context_.options.output.format == "npy") {
-      write_npy();
+      refuse_if(series_.size() != 1, "-f npy holds one array, and " + std::to_string(series_.size()) +
+                                         " tensors, workers or trials are selected: " +
+                                         (context_.several_trials ? "choose one trial" : "use -f npz"));
+      const Series& series = series_.begin()->second;
+      write_npy(context_.out, "-f npy: ", series.values.front().dtype(), stacked_shape(series), parts_of(series));
       return;
     }
     NpzWriter npz(context_.out, context_.messages);
@@ -191,14 +195,6 @@ class StackView : public ValueView {
 
   static std::vector<std::span<const std::byte>> parts_of(const Series& series) {
     return mapped(series.values, [](const TensorValue& value) { return value.bytes(); });
-  }
-
-  void write_npy() {
-    refuse_if(series_.size() != 1, "-f npy holds one array, and " + std::to_string(series_.size()) +
-                                       " tensors, workers or trials are selected: " +
-                                       (context_.several_trials ? "choose one trial" : "use -f npz"));
-    const Series& series = series_.begin()->second;
-    tensor::write_npy(context_.out, "-f npy: ", series.values.front().dtype(), stacked_shape(series), parts_of(series));
   }
 
   ViewContext context_;

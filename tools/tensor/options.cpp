@@ -120,7 +120,6 @@ TensorOptions TensorOptions::from(const CommandLine& line) {
   options.full = line.has("full");
   options.smooth = line.convert("smooth", smoothing_weight);
   options.stack = line.has("stack");
-  refuse_if(options.operands.empty(), "TRIAL is missing");
   if (options.output.file && options.output.file->ends_with('/')) {
     refuse_if((options.output.format != "npy" && options.output.format != "raw") || options.stack,
               "-o " + *options.output.file + ": a folder is for -f npy without --stack, and -f raw");
@@ -165,8 +164,7 @@ std::vector<std::string> TensorOptions::take_names(Diagnostics& messages) {
   }
   several_trials = trials.size() > 1;
   if (listed) {
-    const std::string list = "-";
-    const std::vector<std::string> more = OperandSource(std::span(&list, 1), null_separated).rest();
+    const std::vector<std::string> more = OperandSource(std::span(operands).last(1), null_separated).rest();
     names.insert(names.end(), more.begin(), more.end());
   }
   return trials;

@@ -12,7 +12,6 @@
 #include "draw/bins.hpp"
 #include "follow/following.hpp"
 #include "rows/picture_options.hpp"
-#include "select/selection.hpp"
 #include "select/slice.hpp"
 
 namespace smd::tool::tensor {

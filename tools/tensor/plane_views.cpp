@@ -97,11 +97,10 @@ class HeatmapView : public ValueView {
     const std::uint64_t planes = value.view().size() / (rows * columns);
     const int precision = context_.options.table_precision(4);
     if (context_.options.svg()) {
-      add_chart(key, value, {elements, rows, columns, planes});
+      add_chart(key, value, elements, rows, columns, planes);
       return;
     }
-    std::string text = first_ ? "" : "\n";
-    first_ = false;
+    std::string text = std::exchange(first_, false) ? "" : "\n";
     text += heading(key, value, ascii_) + "  " + number_text(scale.low(), precision) + " to " +
             number_text(scale.high(), precision) + "  " + legend() + "\n";
     const std::uint64_t drawn = context_.options.full ? planes : std::min(planes, most_planes);
@@ -129,28 +128,22 @@ class HeatmapView : public ValueView {
   }
 
  private:
-  struct Planes {
-    const Elements& elements;
-    std::size_t rows;
-    std::size_t columns;
-    std::uint64_t count;
-  };
-
-  void add_chart(const ValueKey& key, const TensorValue& value, const Planes& planes) {
-    const std::uint64_t drawn = context_.options.full ? planes.count : std::min(planes.count, most_tiles);
-    const std::size_t most_columns = planes.count == 1 ? chart_columns : tile_columns;
+  void add_chart(const ValueKey& key, const TensorValue& value, const Elements& elements, std::size_t rows,
+                 std::size_t columns, std::uint64_t planes) {
+    const std::uint64_t drawn = context_.options.full ? planes : std::min(planes, most_tiles);
+    const std::size_t most_columns = planes == 1 ? chart_columns : tile_columns;
     ImageGrid grid;
     for (std::uint64_t plane = 0; plane < drawn; ++plane) {
-      PlanePicture picture = plane_picture(planes.rows, planes.columns, most_columns, [&](std::size_t place) {
-        return planes.elements.number(plane * planes.rows * planes.columns + place);
+      PlanePicture picture = plane_picture(rows, columns, most_columns, [&](std::size_t place) {
+        return elements.number(plane * rows * columns + place);
       });
-      grid.tiles.push_back({planes.count > 1 ? plane_name(value.shape(), plane) : "", picture.rows, picture.columns,
+      grid.tiles.push_back({planes > 1 ? plane_name(value.shape(), plane) : "", picture.rows, picture.columns,
                             std::move(picture.levels)});
     }
     std::string subtitle = fmt::format("{}, {}, worker {}, {} {}", trial_, step_text(key), key.worker,
                                        to_string(value.dtype()), to_string(value.shape()));
-    if (drawn < planes.count) {
-      subtitle += fmt::format(", the first {} of {} planes (--full draws all)", drawn, planes.count);
+    if (drawn < planes) {
+      subtitle += fmt::format(", the first {} of {} planes (--full draws all)", drawn, planes);
     }
     charts_.push_back({.title = std::string(key.tensor), .subtitle = std::move(subtitle), .content = std::move(grid)});
   }

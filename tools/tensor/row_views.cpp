@@ -25,20 +25,18 @@ namespace smd::tool::tensor {
 
 namespace {
 
-using RowColumns = std::array<Column, 15>;
-
-constexpr RowColumns row_columns(Superseded superseded, bool smooth) {
+std::vector<Column> row_columns(Superseded superseded, bool smooth) {
   const bool times = superseded != Superseded::left_out;  // equal steps are told apart by it
-  return with_key_columns(std::array<Column, 10>{{{"dtype", Align::left, false, true},
-                                                  {"shape", Align::left, false, true},
-                                                  {"index", Align::right, true, false},
-                                                  {"value", Align::right},
-                                                  {"value_smooth", Align::right, smooth, smooth},
-                                                  {"wall_time", Align::right, times, times, false, show_date},
-                                                  {"time", Align::left, false, false},
-                                                  {"elapsed", Align::right, false, false},
-                                                  superseded_column(superseded == Superseded::included),
-                                                  written_column}});
+  return with_key_columns({{"dtype", Align::left, false, true},
+                           {"shape", Align::left, false, true},
+                           {"index", Align::right, true, false},
+                           {"value", Align::right},
+                           {"value_smooth", Align::right, smooth, smooth},
+                           {"wall_time", Align::right, times, times, false, show_date},
+                           {"time", Align::left, false, false},
+                           {"elapsed", Align::right, false, false},
+                           superseded_column(superseded == Superseded::included),
+                           written_column});
 }
 
 /// The columns whose numbers differ from one number of a tensor to the next: places in `row_columns`. Without modes,
@@ -256,7 +254,7 @@ class RowsView final : public ValueView {
   }
 
   ViewContext context_;
-  RowColumns columns_;
+  std::vector<Column> columns_;
   RowWriter rows_;
   bool by_element_;       // else one row per value
   bool timed_;            // the column `time` is asked for
@@ -265,24 +263,22 @@ class RowsView final : public ValueView {
   std::vector<Cell> cells_;  // of a row
 };
 
-using StatColumns = std::array<Column, 20>;
-
-constexpr StatColumns stat_columns(Superseded superseded) {
-  return with_key_columns(std::array<Column, 15>{{{"dtype"},
-                                                  {"shape"},
-                                                  {"size", Align::right},
-                                                  {"min", Align::right},
-                                                  {"max", Align::right},
-                                                  {"mean", Align::right},
-                                                  {"std", Align::right},
-                                                  {"nan", Align::right},
-                                                  {"inf", Align::right},
-                                                  {"zero", Align::right},
-                                                  {"argmin"},
-                                                  {"argmax"},
-                                                  {"wall_time", Align::right, false, false, false, show_date},
-                                                  superseded_column(superseded == Superseded::included),
-                                                  written_column}});
+std::vector<Column> stat_columns(Superseded superseded) {
+  return with_key_columns({{"dtype"},
+                           {"shape"},
+                           {"size", Align::right},
+                           {"min", Align::right},
+                           {"max", Align::right},
+                           {"mean", Align::right},
+                           {"std", Align::right},
+                           {"nan", Align::right},
+                           {"inf", Align::right},
+                           {"zero", Align::right},
+                           {"argmin"},
+                           {"argmax"},
+                           {"wall_time", Align::right, false, false, false, show_date},
+                           superseded_column(superseded == Superseded::included),
+                           written_column});
 }
 
 // The statistics among the columns, in their order. Minimum and maximum are elements.
@@ -357,17 +353,11 @@ class StatView : public ValueView {
 
 }  // namespace
 
-std::span<const Column> rows_view_columns() noexcept {
-  static constexpr RowColumns columns = row_columns(Superseded::left_out, false);
-  return columns;
-}
+std::vector<Column> rows_view_columns() { return row_columns(Superseded::left_out, false); }
 
 std::unique_ptr<ValueView> make_rows_view(ViewContext context) { return std::make_unique<RowsView>(context); }
 
-std::span<const Column> stat_view_columns() noexcept {
-  static constexpr StatColumns columns = stat_columns(Superseded::left_out);
-  return columns;
-}
+std::vector<Column> stat_view_columns() { return stat_columns(Superseded::left_out); }
 
 std::unique_ptr<ValueView> make_stat_view(ViewContext context) { return std::make_unique<StatView>(context); }
 

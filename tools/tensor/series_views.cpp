@@ -72,8 +72,8 @@ class SparkView : public ValueView {
 };
 
 /// --pivot: a row for each step, with -w all for each step and worker; a column for each scalar, of several trials for
-/// each scalar of each trial. All rows are held until the names of all columns are known; those of a followed trial,
-/// until its first step is whole.
+/// each scalar of each trial. All rows are held until the names of all columns are known. Those of followed trials come
+/// with their steps, and the columns are of what is known at the first one.
 class PivotView : public ValueView {
  public:
   explicit PivotView(ViewContext context) : context_(context) {}
@@ -83,15 +83,17 @@ class PivotView : public ValueView {
       others_.emplace(key.tensor);
       return;
     }
-    const std::string name = (context_.several_trials ? trial_ + ":" : std::string()) + std::string(key.tensor);
-    auto column = columns_.find(name);
+    if (!rows_) {
+      expect(trial_, key.tensor);
+    }
+    const std::string name = column_name(trial_, key.tensor);
+    const auto column = columns_.find(name);
     if (column == columns_.end()) {
-      if (rows_) {
-        late_.insert(name);
-        return;
+      if (late_.insert(name).second) {
+        context_.messages.warning("--pivot: left out, because it came after the first row: " + single_quoted(name) +
+                                  "; with -n it has a column from the start");
       }
-      column = columns_.emplace(name, columns_.size()).first;
-      named_.push_back({name, std::string(key.tensor)});
+      return;
     }
     LineKey line = {key.step, key.mode, key.mode_step, with_worker() ? std::string(key.worker) : "", 0};
     const Cell cell = Elements(value.view()).cell(0);
@@ -100,6 +102,15 @@ class PivotView : public ValueView {
       lines_[line].emplace(column->second, cell);
     }
   }
+
+  void expect(std::string_view trial, std::string_view tensor) override {
+    const std::string name = column_name(trial, tensor);
+    if (columns_.try_emplace(name, columns_.size()).second) {
+      named_.push_back({name, std::string(tensor)});
+    }
+  }
+
+  [[nodiscard]] bool lays_out() const override { return !rows_ && !lines_.empty(); }
 
   void end_step() override {
     if (!lines_.empty()) {
@@ -111,11 +122,12 @@ class PivotView : public ValueView {
   void finish() override {
     print();
     rows_->finish();
-    say("not single numbers, left out: ", others_);
+    if (!others_.empty()) {
+      context_.messages.warning("--pivot: not single numbers, left out: " + quoted_list(others_, 3));
+    }
     if (columns_.empty() && !others_.empty()) {
       context_.messages.raise(ExitStatus::no);
     }
-    say("columns are those of the first step, left out: ", late_);
   }
 
  private:
@@ -130,10 +142,8 @@ class PivotView : public ValueView {
 
   [[nodiscard]] bool with_worker() const noexcept { return context_.options.selection.all_workers; }
 
-  void say(std::string_view what, const std::set<std::string, std::less<>>& names) {
-    if (!names.empty()) {
-      context_.messages.warning("--pivot: " + std::string(what) + quoted_list(names, 3));
-    }
+  [[nodiscard]] std::string column_name(std::string_view trial, std::string_view tensor) const {
+    return context_.several_trials ? std::string(trial) + ":" + std::string(tensor) : std::string(tensor);
   }
 
   // Names that were given stand as they were given, the others in natural order.
@@ -143,7 +153,7 @@ class PivotView : public ValueView {
     std::ranges::stable_sort(named_, [&](const Scalar& a, const Scalar& b) {
       return place(a) != place(b) ? place(a) < place(b) : naturally_before(a.name, b.name);
     });
-    std::vector<Column> columns(pivot_view_columns().begin(), pivot_view_columns().end());
+    std::vector<Column> columns = pivot_view_columns();
     if (!with_worker()) {
       columns.pop_back();
     }
@@ -198,10 +208,8 @@ class PivotView : public ValueView {
 
 }  // namespace
 
-std::span<const Column> pivot_view_columns() noexcept {
-  static constexpr std::array<Column, 4> columns = {
-      {{"step", Align::right}, {"mode"}, {"mode_step", Align::right}, {"worker"}}};
-  return columns;
+std::vector<Column> pivot_view_columns() {
+  return {{"step", Align::right}, {"mode"}, {"mode_step", Align::right}, {"worker"}};
 }
 
 std::unique_ptr<ValueView> make_spark_view(ViewContext context) { return std::make_unique<SparkView>(context); }

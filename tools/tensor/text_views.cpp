@@ -7,15 +7,12 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <optional>
 #include <utility>
 
 namespace smd::tool::tensor {
 
 namespace {
-
-constexpr std::array table_columns = with_key_columns(std::array<Column, 1>{{{"value", Align::right}}});
 
 // Single numbers are held back until an array comes, but not more of them than this.
 constexpr std::size_t most_held = 4096;
@@ -71,7 +68,8 @@ class TableView : public ValueView {
       return;
     }
     if (!rows_) {
-      rows_.emplace(context_.out, context_.options.output, table_columns, context_.several_trials, context_.messages);
+      rows_.emplace(context_.out, context_.options.output, with_key_columns({{"value", Align::right}}),
+                    context_.several_trials, context_.messages);
     }
     rows_->set_trial(trial_);
     for (const auto& [key, value] : held_) {

@@ -3,8 +3,7 @@
 
 #include "cli/text.hpp"
 
-#include <fmt/format.h>
-
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -65,6 +64,12 @@ std::unique_ptr<ValueView> make_view(ViewContext context) {
     }
   }
   throw UsageError("unknown format " + single_quoted(context.options.output.format));
+}
+
+std::vector<Column> with_key_columns(const std::vector<Column>& others) {
+  std::vector<Column> columns = {{"tensor"}, {"step", Align::right}, {"mode"}, {"mode_step", Align::right}, {"worker"}};
+  columns.insert(columns.end(), others.begin(), others.end());
+  return columns;
 }
 
 std::vector<Cell> with_key_cells(const ValueKey& key, std::initializer_list<Cell> others) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <smd/step.hpp>
@@ -39,17 +36,9 @@ struct ValueKey {
 };
 
 /// The columns that say which value a row is of, and then others.
-inline constexpr std::array<Column, 5> key_columns = {
-    {{"tensor"}, {"step", Align::right}, {"mode"}, {"mode_step", Align::right}, {"worker"}}};
-template <std::size_t Count>
-[[nodiscard]] constexpr std::array<Column, key_columns.size() + Count> with_key_columns(
-    const std::array<Column, Count>& others) {
-  std::array<Column, key_columns.size() + Count> columns;
-  std::copy(others.begin(), others.end(), std::copy(key_columns.begin(), key_columns.end(), columns.begin()));
-  return columns;
-}
+[[nodiscard]] std::vector<Column> with_key_columns(const std::vector<Column>& others);
 
-/// The cells of `key_columns`, and then others.
+/// The cells of those columns.
 [[nodiscard]] std::vector<Cell> with_key_cells(const ValueKey& key, std::initializer_list<Cell> others = {});
 
 /// One way to show values. A new one is a file that makes one, and a line in `make_view`.
@@ -78,6 +67,10 @@ class ValueView {
   [[nodiscard]] virtual bool streams() const { return false; }
   /// Shows numbers that are too large to be held, as far as they can be read. Precondition: streams().
   virtual void show_blocks(Extent& /*value*/) {}
+  /// Whether the next `end_step` chooses the columns of all rows.
+  [[nodiscard]] virtual bool lays_out() const { return false; }
+  /// For such a view: a tensor of a followed trial that may come at any step.
+  virtual void expect(std::string_view /*trial*/, std::string_view /*tensor*/) {}
   /// At the end of a followed step: prints what is held back.
   virtual void end_step() {}
   /// After the last value of a trial: what is borrowed from it may be gone, unless the view `plans`.
@@ -101,11 +94,11 @@ struct ViewContext {
 [[nodiscard]] std::unique_ptr<ValueView> make_view(ViewContext context);
 
 /// For `CommandDefinition::columns`.
-[[nodiscard]] std::span<const Column> rows_view_columns() noexcept;
-[[nodiscard]] std::span<const Column> stat_view_columns() noexcept;
-[[nodiscard]] std::span<const Column> hist_view_columns() noexcept;
+[[nodiscard]] std::vector<Column> rows_view_columns();
+[[nodiscard]] std::vector<Column> stat_view_columns();
+[[nodiscard]] std::vector<Column> hist_view_columns();
 /// Those before the scalars'; the worker, with -w all only, is the last.
-[[nodiscard]] std::span<const Column> pivot_view_columns() noexcept;
+[[nodiscard]] std::vector<Column> pivot_view_columns();
 
 std::unique_ptr<ValueView> make_rows_view(ViewContext context);
 std::unique_ptr<ValueView> make_table_view(ViewContext context);

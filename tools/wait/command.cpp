@@ -4,6 +4,7 @@
 #include "cli/mapped.hpp"
 #include "cli/output_file.hpp"
 #include "condition.hpp"
+#include "follow/followed_steps.hpp"
 #include "follow/followed_trials.hpp"
 #include "operands/operands.hpp"
 #include "rows/row_writer.hpp"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
 
 namespace smd::tool::wait {
@@ -48,7 +50,7 @@ class Waiting {
       TrialOptions reading = options_.reading.trial_options(range_for(conditions_));
       reading.name = path;
       options_.waiting.end_requests(reading, path, wait_);
-      say_remote(reading, messages_);
+      say_remote(reading.remote, messages_);
       std::optional<Trial> trial = open_awaited(path, reading, options_.waiting, wait_, messages_, Level::info);
       if (!trial) {
         show(path, nullptr, std::vector<Standing>(conditions_.size()));
@@ -77,13 +79,18 @@ class Waiting {
       messages_.info(path + ": watched by " + StepFollower(trial).method());
     }
     std::vector<Standing> standings;
-    bool doubted = false;
+    std::optional<WholeSteps::Time> sure_at;
     const WaitOutcome outcome = trial.wait_until(
         [&] {
           standings = mapped(conditions_, [&](const Condition& condition) { return standing_of(condition, trial); });
-          // The last steps may still come as the job ends. Before its end, two looks must agree on "no".
+          // The last steps may still come as the job ends. Before its end, two looks must agree on "no"; where another
+          // file may bring lower steps late, all looks for some time.
           const bool no = !trial.ended() && hopeless(standings);
-          return holds(standings) || (std::exchange(doubted, no) && no);
+          const WholeSteps::Time now = WholeSteps::Time::clock::now();
+          const bool sure = no && sure_at && now >= *sure_at;
+          const WholeSteps::Time later = trial.layout().marks_steps ? now : now + WholeSteps::rest;
+          sure_at = no ? std::optional(sure_at.value_or(later)) : std::nullopt;
+          return sure || holds(standings);
         },
         wait_);
     idle_ = outcome == WaitOutcome::idle;
@@ -177,10 +184,10 @@ ExitStatus run(const WaitCommandOptions& options, Diagnostics& messages) {
   OutputFile out = options.output.open();
   RowWriter rows(out, options.output, columns, may_be_several(options.operands), messages);
   Waiting waiting(options, rows, messages);
-  for_each_operand(options.operands, options.output.null_separated, messages, [&](const std::string& operand) {
-    waiting.wait_for(operand);
-    return true;
-  });
+  OperandSource operands = operand_source(options.operands, options.output.null_separated, messages);
+  while (const std::optional<std::string> operand = operands.next()) {
+    waiting.wait_for(*operand);
+  }
   if (rows.rows() > 0 || options.wants_records()) {
     rows.finish();
   }

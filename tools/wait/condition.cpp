@@ -140,6 +140,32 @@ Standing at_place(const Condition& condition, const Trial& trial, const std::vec
   return {.state = StepState::available, .step = trial.global_step(condition.mode, steps[place])};
 }
 
+Standing standing_by_index(const Condition& condition, const Trial& trial) {
+  switch (condition.kind) {
+    case Kind::collections:
+      if (trial.layout().marks_steps ? trial.workers().size() >= trial.num_workers() : !trial.tensor_names().empty()) {
+        return {.state = StepState::available};
+      }
+      return never(trial);
+    case Kind::step:
+      return of_step(condition, trial);
+    case Kind::tensor:
+      return of_tensor(condition, trial);
+    case Kind::value:
+      return of_value(condition, trial);
+    case Kind::after: {
+      const std::vector<ModeStep> steps = trial.steps(condition.mode);
+      const auto next = std::ranges::upper_bound(steps, ModeStep(*condition.number));
+      return at_place(condition, trial, steps, static_cast<std::size_t>(next - steps.begin()));
+    }
+    case Kind::count:
+      return at_place(condition, trial, trial.steps(condition.mode), static_cast<std::size_t>(*condition.number - 1));
+    case Kind::end:
+      return {.state = trial.ended() ? StepState::available : StepState::not_yet_available};
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<Condition> conditions_of(const WaitCommandOptions& options) {
@@ -181,36 +207,6 @@ std::vector<Condition> conditions_of(const WaitCommandOptions& options) {
   }
   return result;
 }
-
-namespace {
-
-Standing standing_by_index(const Condition& condition, const Trial& trial) {
-  switch (condition.kind) {
-    case Kind::collections:
-      if (trial.layout().marks_steps ? trial.workers().size() >= trial.num_workers() : !trial.tensor_names().empty()) {
-        return {.state = StepState::available};
-      }
-      return never(trial);
-    case Kind::step:
-      return of_step(condition, trial);
-    case Kind::tensor:
-      return of_tensor(condition, trial);
-    case Kind::value:
-      return of_value(condition, trial);
-    case Kind::after: {
-      const std::vector<ModeStep> steps = trial.steps(condition.mode);
-      const auto next = std::ranges::upper_bound(steps, ModeStep(*condition.number));
-      return at_place(condition, trial, steps, static_cast<std::size_t>(next - steps.begin()));
-    }
-    case Kind::count:
-      return at_place(condition, trial, trial.steps(condition.mode), static_cast<std::size_t>(*condition.number - 1));
-    case Kind::end:
-      return {.state = trial.ended() ? StepState::available : StepState::not_yet_available};
-  }
-  return {};
-}
-
-}  // namespace
 
 Standing standing_of(const Condition& condition, const Trial& trial) {
   Standing standing = standing_by_index(condition, trial);

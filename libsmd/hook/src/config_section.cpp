@@ -35,8 +35,7 @@ std::string shown(const json& value) { return printable(text::json_excerpt(value
 }  // namespace
 
 HookConfig default_config(Framework framework) {
-  HookConfig config;
-  config.framework = framework;
+  HookConfig config{.framework = framework};
   if (framework == Framework::xgboost) {
     config.save_config = SaveConfigMode{.save_interval = 10};
   }

@@ -186,6 +186,7 @@ void Hook::save_scalar(std::string_view name, double value) {
     return;
   }
   const TensorView view(Dtype::float64, {}, std::as_bytes(std::span(&value, 1)));
+  impl_->collections.list_number(stored);  // first: it may throw
   impl_->save(stored, view);
   impl_->export_value(stored, view, {.scalar = true});
 }

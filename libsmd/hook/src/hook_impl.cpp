@@ -10,6 +10,7 @@
 #include "tensorboard.hpp"
 #include "text/escape.hpp"
 #include "text/limits.hpp"
+#include "text/mapped.hpp"
 #include "types/refuse.hpp"
 #include "wire/tensor_proto.hpp"
 
@@ -185,19 +186,21 @@ void Hook::Impl::begin_file() {
   file = std::move(begun);
 }
 
-const hook::SavingPlan* Hook::Impl::plan_of_offered(std::string_view name, const std::vector<std::string>& also) {
+const hook::SavingPlan* Hook::Impl::plan_of_offered(std::string_view name, const wire::TensorExtent& value,
+                                                    const std::vector<std::string>& also) {
   throw_failure();
   if (!config.enabled) {
     return nullptr;
   }
   offered = ever_offered = true;
-  const hook::SavingPlan& plan = collections.plan(name, also);
+  const bool is_number = value.dtype != Dtype::string && value.bytes == item_size(value.dtype);
+  const hook::SavingPlan& plan = collections.plan(name, also, is_number);
   return plan.nothing() ? nullptr : &plan;
 }
 
 bool Hook::Impl::save_planned(std::string_view name, const TensorView& value, const TensorValue* owned,
                               const std::vector<std::string>& also) {
-  const hook::SavingPlan* const plan = plan_of_offered(name, also);
+  const hook::SavingPlan* const plan = plan_of_offered(name, extent_of(value), also);
   if (plan == nullptr) {
     return false;
   }
@@ -220,7 +223,7 @@ bool Hook::Impl::save_planned(std::string_view name, const TensorView& value, co
 
 bool Hook::Impl::save_planned(std::string_view name, const wire::TensorExtent& value, ReadElements read,
                               const std::vector<std::string>& also) {
-  const hook::SavingPlan* const plan = plan_of_offered(name, also);
+  const hook::SavingPlan* const plan = plan_of_offered(name, value, also);
   if (plan == nullptr) {
     return false;
   }
@@ -314,12 +317,9 @@ void Hook::Impl::save_reductions(std::string_view name, const TensorView& value,
   if (value.dtype() == Dtype::string) {
     return;
   }
-  std::vector<Reduction> wanted;
-  wanted.reserve(reductions.size());
-  for (const std::string& reduction : reductions) {
-    wanted.push_back(*parse_reduction(reduction));  // names were checked with the configuration
-  }
-  const std::vector<ReducedValue> results = reduce(value, wanted);
+  // Names were checked with the configuration.
+  const std::vector<ReducedValue> results = reduce(
+      value, detail::mapped(reductions, [](const std::string& reduction) { return *parse_reduction(reduction); }));
   for (std::size_t i = 0; i < results.size(); ++i) {
     const ReducedValue& result = results[i];
     if (result.kind == ReducedValue::Kind::undefined) {

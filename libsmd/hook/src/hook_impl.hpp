@@ -61,7 +61,8 @@ struct __attribute__((visibility("hidden"))) Hook::Impl {
   bool save_planned(std::string_view name, const detail::wire::TensorExtent& value, ReadElements read,
                     const std::vector<std::string>& also);
   /// Returns what to save of a tensor that is offered now; null if nothing.
-  const detail::hook::SavingPlan* plan_of_offered(std::string_view name, const std::vector<std::string>& also);
+  const detail::hook::SavingPlan* plan_of_offered(std::string_view name, const detail::wire::TensorExtent& value,
+                                                  const std::vector<std::string>& also);
   [[nodiscard]] detail::wire::Protection protection() const noexcept {
     return config.checksum ? detail::wire::Protection::checksum : detail::wire::Protection::unprotected;
   }

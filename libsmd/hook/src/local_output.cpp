@@ -123,10 +123,7 @@ class LocalPendingFile final : public PendingFile {
 
   Outcome<std::size_t> read_back(std::uint64_t offset, std::span<std::byte> into) override {
     const ssize_t got = read_fully(file_.get(), offset, into);
-    if (got < 0) {
-      return std::move(problem().problem());
-    }
-    return static_cast<std::size_t>(got);
+    return got < 0 ? Outcome<std::size_t>(std::move(problem().problem())) : static_cast<std::size_t>(got);
   }
 
   Status sync() override {
@@ -245,10 +242,7 @@ Outcome<Descriptor> open_root(const std::string& path) {
     }
   }
   Descriptor root(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
-  if (!root) {
-    return write_problem(errno, path);
-  }
-  return root;
+  return root ? Outcome<Descriptor>(std::move(root)) : write_problem(errno, path);
 }
 
 }  // namespace

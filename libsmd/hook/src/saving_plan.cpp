@@ -5,6 +5,7 @@
 #include "stock_collections.hpp"
 #include "text/escape.hpp"
 #include "text/limits.hpp"
+#include "text/loss_name.hpp"
 #include "text/mapped.hpp"
 #include "text/nearest.hpp"
 #include "types/refuse.hpp"
@@ -136,6 +137,7 @@ void Collections::replace(CollectionConfig own) {
   everything_ = entries_[by_name_.at("all")].included;
   index_entries();
   members_.clear();
+  other_losses_.clear();
   changed_ = true;
   set_step(mode_, mode_step_);
 }
@@ -154,11 +156,7 @@ void Collections::resolve(Entry& entry) const {
   for (const auto& [mode, of_mode] : config.save_config) {
     check_interval(of_mode, whose);
   }
-  auto modes = save_config_.modes();
-  for (auto& [mode, of_mode] : config.save_config) {
-    modes[mode] = of_mode;
-  }
-  config.save_config = std::move(modes);
+  config.save_config.merge(save_config_.modes());  // adds those that it lacks
   if (is_scalar_collection(config.name)) {
     config.reduction_config = ReductionConfig{.save_raw_tensor = true};
     config.save_histogram = false;
@@ -236,6 +234,10 @@ std::vector<std::size_t>& Collections::members(std::string_view name) {
     }
   }
   std::ranges::sort(found);
+  const std::size_t all = by_name_.at("all");
+  if (std::ranges::all_of(found, [all](std::size_t id) { return id == all; }) && text::is_loss_name(name)) {
+    other_losses_.emplace(name);
+  }
   return members_.emplace(name, std::move(found)).first->second;
 }
 
@@ -250,7 +252,7 @@ void Collections::require_members(const std::vector<std::string>& also) {
   have_members_ = true;
 }
 
-const SavingPlan& Collections::plan(std::string_view name, const std::vector<std::string>& also) {
+const SavingPlan& Collections::plan(std::string_view name, const std::vector<std::string>& also, bool is_number) {
   plan_ = SavingPlan{};
   if (!have_members_) {
     require_members(also);
@@ -272,6 +274,9 @@ const SavingPlan& Collections::plan(std::string_view name, const std::vector<std
     update(entry);
     some_saved_now_ = some_saved_now_ || entry.saved_now;
     add_once(found, id);
+  }
+  if (is_number && told_nothing_ && also.empty() && other_losses_.contains(name)) {
+    add_once(found, by_name_.at("losses"));
   }
   plan_.scalar = std::ranges::any_of(found, [this](std::size_t id) {
     return entries_[id].saved_now && is_scalar_collection(entries_[id].config.name);
@@ -301,6 +306,15 @@ const SavingPlan& Collections::plan(std::string_view name, const std::vector<std
     }
   }
   return plan_;
+}
+
+void Collections::list_number(std::string_view name) {
+  (void)members(name);
+  const std::size_t losses = by_name_.at("losses");
+  if (other_losses_.contains(name) && entries_[losses].names.emplace(name).second) {
+    named_[std::string(name)].push_back(losses);
+    changed_ = true;
+  }
 }
 
 void Collections::merge(const std::map<std::string, Collection>& earlier) {

@@ -43,11 +43,15 @@ class Collections {
 
   /// Later calls of `plan` are about this step.
   void set_step(Mode mode, std::int64_t mode_step);
-  /// Returns what to save of a tensor at this step. The tensor counts as a member of the collections `also` too. Valid
-  /// until the next call.
+  /// Returns what to save of a tensor at this step. The tensor counts as a member of the collections `also` too. If
+  /// nothing was configured, `is_number` makes one that only `all` has, and whose name is that of a loss, a member of
+  /// `losses`. Valid until the next call.
   /// @throws InvalidArgument if a collection that is saved has no members: until now the program could add them;
   ///         MatchLimit for a pattern that takes too long on this name.
-  const SavingPlan& plan(std::string_view name, const std::vector<std::string>& also);
+  const SavingPlan& plan(std::string_view name, const std::vector<std::string>& also, bool is_number = false);
+  /// Adds a number that is saved without a plan to `losses`, if its name is that of a loss and no collection has it.
+  /// @throws as `plan`.
+  void list_number(std::string_view name);
 
   /// Adds the collections that an earlier run of this worker wrote.
   void merge(const std::map<std::string, Collection>& earlier);
@@ -101,6 +105,7 @@ class Collections {
   EntriesByName named_;                     // by tensor: the entries that name it
   std::vector<std::size_t> with_patterns_;  // entries, ascending
   EntriesByName members_;
+  std::set<std::string, std::less<>> other_losses_;  // of `members_`: names of losses that at most `all` has
   SavingPlan plan_;
 };
 

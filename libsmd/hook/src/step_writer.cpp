@@ -9,6 +9,7 @@
 #include "layout/name_table.hpp"
 #include "text/escape.hpp"
 #include "text/json.hpp"
+#include "text/mapped.hpp"
 #include "wire/framing.hpp"
 
 #include <nlohmann/json.hpp>
@@ -113,9 +114,8 @@ void copy_record(const storage::File& events, AtomicFile& to, const RecordEntry&
 /// Appends the records that an index file names, each once, and sets where they are now. Nothing else of the event file
 /// is read.
 void carry_over(const storage::File& events, AtomicFile& to, std::vector<RecordEntry>& records) {
-  std::vector<RecordEntry*> order;
-  std::ranges::transform(records, std::back_inserter(order), [](RecordEntry& entry) { return &entry; });
-  std::ranges::sort(order, [](const auto* a, const auto* b) { return a->start < b->start; });
+  std::vector<RecordEntry*> order = mapped(records, [](RecordEntry& entry) { return &entry; });
+  std::ranges::sort(order, {}, &RecordEntry::start);
   RecordEntry last;
   std::uint64_t moved = 0;
   for (RecordEntry* const entry : order) {

@@ -41,7 +41,7 @@ struct Collection {
   std::vector<std::string> include_regex = {};  ///< Patterns of Python's `re.search`, in the order written.
   std::optional<ReductionConfig> reduction_config = {};
   std::map<Mode, SaveConfigMode> save_config = {};  ///< The modes that are configured; empty if none.
-  std::optional<bool> save_histogram = {};
+  std::optional<bool> save_histogram = {};          ///< Whether TensorBoard gets histograms of its tensors.
 
   bool operator==(const Collection&) const = default;
 };

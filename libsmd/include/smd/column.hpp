@@ -74,7 +74,7 @@ class SMD_EXPORT ScalarColumn {
   /// Returns the column if the trial holds all numbers of the tensor, so that nothing needs to be read or copied;
   /// else nullopt.
   [[nodiscard]] static std::optional<ScalarColumn> held(const Trial& trial, std::string_view tensor);
-  /// Reads in parallel, without a mode or a worker those of all. @throws TensorUnavailable.
+  /// Reads in parallel, without a mode or a worker those of all; an unknown worker has none. @throws TensorUnavailable.
   [[nodiscard]] static ScalarColumn read(const Trial& trial, std::string_view tensor, std::optional<Mode> mode = {},
                                          const std::optional<std::string>& worker = {},
                                          const ReadOptions& reading = {});

@@ -6,6 +6,7 @@
 #include <smd/trial.hpp>
 #include <smd/trial_options.hpp>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -67,10 +68,10 @@ class SMD_EXPORT StepFollower {
   StepFollower& operator=(StepFollower&&) noexcept;
   ~StepFollower();
 
-  /// Waits for the next event and returns it.
+  /// Waits for the next event and returns it. If none comes by `until`, returns `timed_out`.
   /// @throws ReadError: the trial was removed, moved away or made unreadable, or the store does not answer;
   /// IndexReaderException as `TrialOptions::strict` says. May be called again afterwards.
-  FollowEvent next();
+  FollowEvent next(std::optional<std::chrono::steady_clock::time_point> until = {});
   /// Returns the next step if it is available, `ended` if the job is over, else nullopt. Looks for new files if no step
   /// is known. Does not wait.
   std::optional<FollowEvent> poll();

@@ -101,15 +101,15 @@ class SMD_EXPORT Tensor {
   ///         ReadError.
   [[nodiscard]] TensorValue value(StepKey step, const std::optional<std::string>& worker = {}) const;
 
-  /// Returns all values of a mode, by mode step. Steps without a value are left out. Reads in parallel; holds all
-  /// values in memory.
+  /// Returns all values of a mode, by mode step. Steps without a value are left out, and so all of them for an unknown
+  /// worker. Reads in parallel; holds all values in memory.
   /// @throws ReadError at the first one that cannot be read.
   [[nodiscard]] std::map<ModeStep, TensorValue> values(Mode mode = Mode::global,
                                                        const std::optional<std::string>& worker = {}) const;
 
   /// Returns the shape that was saved by itself, else the value's shape. @throws as `value`.
   [[nodiscard]] Shape shape(StepKey step, const std::optional<std::string>& worker = {}) const;
-  /// Returns the shapes at all steps of a mode that have one.
+  /// Returns the shapes at all steps of a mode that have one; none for an unknown worker.
   [[nodiscard]] std::map<ModeStep, Shape> shapes(Mode mode = Mode::global,
                                                  const std::optional<std::string>& worker = {}) const;
 

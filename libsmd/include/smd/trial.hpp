@@ -110,10 +110,12 @@ class SMD_EXPORT Trial {
   Trial& operator=(Trial&&) noexcept;
   ~Trial();
 
+  /// Returns `TrialOptions::name`, else the last part of the path.
   [[nodiscard]] const std::string& name() const noexcept;
   /// Returns the directory in use, which lies below the given one if that is no trial itself; of a trial that is one
   /// file, the file.
   [[nodiscard]] const std::string& path() const noexcept;
+  /// Returns what kind of files it consists of.
   [[nodiscard]] const LayoutTraits& layout() const noexcept;
   /// Returns, by tensor, the number of values that later ones superseded, in all steps.
   [[nodiscard]] std::map<std::string, std::uint64_t> superseded() const;
@@ -140,6 +142,7 @@ class SMD_EXPORT Trial {
   [[nodiscard]] std::vector<Mode> modes() const;
   /// Returns a step's mode, as the first worker by name saved it; nullopt if the step is not known.
   [[nodiscard]] std::optional<Mode> mode(GlobalStep step) const;
+  /// Returns the step's number in that mode; nullopt if the step is not known.
   [[nodiscard]] std::optional<ModeStep> mode_step(GlobalStep step) const;
   /// Returns the mode step of the first worker by name that claims this mode for the step; nullopt if no worker does.
   /// For `Mode::global`, returns the step itself if it is known.

@@ -22,7 +22,8 @@ constexpr std::size_t longest_path = 4095;  // PATH_MAX without the NUL at the e
 
 bool is_name_of_copy(std::string_view leaf) noexcept {
   constexpr std::array<std::string_view, 4> endings = {".tmp", ".part", ".partial", "~"};
-  return std::ranges::any_of(endings, [leaf](std::string_view ending) { return leaf.ends_with(ending); });
+  return leaf.starts_with("tmp-checkpoint-") ||
+         std::ranges::any_of(endings, [leaf](std::string_view ending) { return leaf.ends_with(ending); });
 }
 
 FolderWalk::FolderWalk(storage::Storage& storage, std::string_view name, WalkLimits limits)
@@ -74,7 +75,7 @@ bool FolderWalk::may_visit(const std::string& folder, bool link) {
     return false;
   }
   const bool of_system = folder == "proc" || folder == "sys" || folder == "dev";  // below `/`
-  const std::string_view why = is_name_of_copy(text::leaf_of(folder)) ? "its name is that of an unfinished copy"
+  const std::string_view why = is_name_of_copy(text::leaf_of(folder)) ? name_is_of_copy
                                : link || of_system                    ? storage_.off_limits(folder)
                                                                       : std::string_view();
   if (!why.empty()) {

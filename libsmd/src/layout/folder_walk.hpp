@@ -25,8 +25,11 @@ using Entries = std::vector<storage::DirEntry>;  ///< By name.
 /// Returns whether a file of that name is only what macOS keeps beside another one on a foreign disk: `._NAME`.
 [[nodiscard]] constexpr bool is_apple_double(std::string_view leaf) noexcept { return leaf.starts_with("._"); }
 
-/// Returns whether a name is that of a copy that is being made, as rsync's `.~tmp~`, or of what a copy replaced.
+/// Returns whether a name is that of a copy that is being made, as rsync's `.~tmp~`, of a checkpoint that a Trainer is
+/// saving, `tmp-checkpoint-10`, or of what a copy replaced.
 [[nodiscard]] bool is_name_of_copy(std::string_view leaf) noexcept;
+/// Why a folder of such a name is left out.
+inline constexpr std::string_view name_is_of_copy = "its name is that of an unfinished copy";
 
 /// Returns the first bytes of a file, which tell what it is.
 [[nodiscard]] Outcome<std::vector<std::byte>> read_first_bytes(storage::Storage& storage, const std::string& path,

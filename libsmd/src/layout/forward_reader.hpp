@@ -3,6 +3,8 @@
 
 #include "base/buffer.hpp"
 #include "storage/storage.hpp"
+#include "text/limits.hpp"
+#include "types/problem_list.hpp"
 
 #include <smd/problem.hpp>
 
@@ -124,8 +126,10 @@ struct GrowingFile {
   std::string path;
   /// Taken before it was last read, and before it was compared with `head`; nullopt: it must be read again.
   std::optional<storage::FileStamp> stamp;
-  std::uint64_t offset = 0;  ///< Of what was not read.
-  FileHead head;             ///< Read only if the file may be looked at again.
+  std::uint64_t offset = 0;                         ///< Of what was not read.
+  FileHead head;                                    ///< Read only if the file may be looked at again.
+  ProblemList problems{limits::problems_per_file};  ///< Of what was read.
+  std::optional<Problem> rest;  ///< Why the bytes after `offset` were not read, or what is said of the file's end.
 
   /// Takes the head of `file` before it is read. Returns false if it is not what was read up to `offset`; the next look
   /// then takes it for another file. Call it again after reading if writers overwrite such files.

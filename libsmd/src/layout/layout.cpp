@@ -37,10 +37,7 @@ std::size_t count_rows(std::span<const RowSequence> sequences) noexcept {
 }
 
 bool Listing::before_in_step(const StepPart& a, const StepPart& b) const {
-  if (a.worker != b.worker) {
-    return worker_rank[a.worker] < worker_rank[b.worker];
-  }
-  return a != b && before_in_worker(a, b);
+  return a.worker != b.worker ? worker_rank[a.worker] < worker_rank[b.worker] : a != b && before_in_worker(a, b);
 }
 
 const CollectionMap::Map& CollectionMap::operator*() const {

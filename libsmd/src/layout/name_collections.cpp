@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/name_collections.hpp"
 
-#include "text/pattern.hpp"
+#include "text/loss_name.hpp"
 #include "text/words.hpp"
 
 #include <boost/sort/spinsort/spinsort.hpp>
@@ -10,7 +10,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -18,11 +17,6 @@
 namespace smd::detail::layout {
 
 namespace {
-
-/// Matches names of losses, but not of properties of a loss: its scale, weight, norm, ….
-constexpr std::string_view loss_pattern =
-    R"((?i)^(?!(?:.*[/_.\- ])?(?:scaler?|weights?|coeff?|lambda|ppl|vs|ratio|norm|time|count)(?:$|[/_.\- ])))"
-    R"(.*(?:loss(?:es)?|nll)(?![a-z]))";
 
 enum NameWord : unsigned { gradient_word = 1, weight_word = 2, bias_word = 4, lora_word = 8, alpha_word = 16 };
 
@@ -81,7 +75,7 @@ class Sorter {
     }
     put("all", values.tensor);
     if (values.kind == ValueKind::number) {
-      return put(is_loss_name(values.tensor) ? "losses" : "scalars", values.tensor);
+      return put(text::is_loss_name(values.tensor) ? "losses" : "scalars", values.tensor);
     }
     if (values.kind == ValueKind::counter) {
       return put("metrics", values.tensor);
@@ -146,17 +140,6 @@ class Sorter {
 };
 
 }  // namespace
-
-bool is_loss_name(std::string_view name) {
-  static std::mutex mutex;  // no thread_local: its destructor would end the process if memory runs out
-  static Pattern losses = [] {
-    Pattern pattern;
-    (void)pattern.compile(std::string(loss_pattern));
-    return pattern;
-  }();
-  const std::lock_guard lock(mutex);
-  return losses.search(name) == Pattern::Answer::yes;
-}
 
 std::shared_ptr<const CollectionsInfo> add_to_collections(std::shared_ptr<const CollectionsInfo> before,
                                                           std::span<const NamedValues> values) {

@@ -42,9 +42,6 @@ inline constexpr std::size_t collections_with_numbers = 5;
 
 inline constexpr std::string_view system_collection = "system";
 
-/// Returns whether a single number of that name is a loss.
-[[nodiscard]] bool is_loss_name(std::string_view name);
-
 /// Adds tensors to collections by their names and kinds, for layouts that save no collections. `all` and `losses` exist
 /// even if empty. `before` may be null; it is returned if nothing changes.
 [[nodiscard]] std::shared_ptr<const CollectionsInfo> add_to_collections(std::shared_ptr<const CollectionsInfo> before,

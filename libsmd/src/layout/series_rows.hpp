@@ -320,13 +320,12 @@ inline void StepRowWriter::push_row() {
     last.stride = last.count == 1 ? step_ - last.row.file.step : last.stride;
     ++last.count;
   } else {
-    StepRow row;
-    row.file = {step_, worker_, row_};
-    row.mode_step = step_;
-    row.payload = stretch_->payload;
-    row.index = stretch_->rows;
-    row.event_file = path_;
-    loaded_.rows.push_back({.row = row, .seen = seen_});
+    loaded_.rows.push_back({.row = {.file = {step_, worker_, row_},
+                                    .mode_step = step_,
+                                    .payload = stretch_->payload,
+                                    .event_file = path_,
+                                    .index = stretch_->rows},
+                            .seen = seen_});
   }
   ++row_;
   ++stretch_->rows;

@@ -4,10 +4,11 @@
 #include "text/escape.hpp"
 #include "text/limits.hpp"
 
+#include <boost/endian/conversion.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <cstring>
 #include <map>
 #include <span>
 #include <system_error>
@@ -486,13 +487,8 @@ class PickleReader {
         read_number(line(), value);
         return push(real(value));
       }
-      case 'G': {
-        std::string bytes(take(sizeof(double)));
-        std::ranges::reverse(bytes);
-        double value = 0;
-        std::memcpy(&value, bytes.data(), bytes.size());
-        return push(real(value));
-      }
+      case 'G':
+        return push(real(std::bit_cast<double>(boost::endian::endian_reverse(natural(sizeof(double))))));
       case 'S':
       case 'V':
         return push(escaped(line(), opcode == 'S'));

@@ -218,11 +218,10 @@ class TorchFileReader {
     }
     const Pickle& described = parts[object]->pickle;
     const Pickle& facts = parts[system]->pickle;
-    Storages storages;
-    storages.swapped = facts.boolean(facts.find(facts.root(), "little_endian")) == false;
-    storages.pickle_begin = parts[object]->begin;
-    storages.pickle_is_stored = true;
-    storages.stamp = stamp_;
+    Storages storages{.swapped = facts.boolean(facts.find(facts.root(), "little_endian")) == false,
+                      .pickle_begin = parts[object]->begin,
+                      .pickle_is_stored = true,
+                      .stamp = stamp_};
     add_member(storages, storages.pickle_begin, described.length());
     std::map<std::string_view, std::uint32_t> found;
     if (parts[keys] != nullptr) {

@@ -599,8 +599,7 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
     return merge_moments({}, sum, {}, abs_sum);
   }
   // Distances from the smallest element are exact integers, and exact as doubles unless they are large.
-  Groups squares;
-  squares.moments = true;
+  constexpr Groups squares{.moments = true};
   const auto distances = [&](bool magnitude, Int128 base, Int128 reach, Int128 total) {
     if (reach - base > Int128{1} << 53) {
       return Moments{n, to_pair(total),

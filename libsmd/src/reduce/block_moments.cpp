@@ -119,11 +119,10 @@ BlockStatistics block_statistics(const double* values, std::size_t n, const Bloc
   BlockStatistics statistics;
   statistics.moments.n = n;
   statistics.abs_moments.n = n;
-  SumPlan plan;
-  plan.magnitudes = groups.magnitudes || groups.abs_moments;
-  plan.squares = groups.moments;
-  plan.wide_squares = grain.top - grain.unit > 26;
-  plan.square_bias = bias_for(2 * top_of(largest), block_bits);
+  SumPlan plan{.magnitudes = groups.magnitudes || groups.abs_moments,
+               .squares = groups.moments,
+               .wide_squares = grain.top - grain.unit > 26,
+               .square_bias = bias_for(2 * top_of(largest), block_bits)};
   const bool direct = grain.top + block_bits - grain.unit <= 53;
   const bool biased = dropped_sum_is_exact(grain.top, block_bits, grain.unit) && grain.top < 1000;
   plan.sum_bias = direct ? 0 : bias_for(std::min(grain.top, 1000), block_bits);
@@ -180,13 +179,13 @@ bool stream_statistics(Dtype type, const std::byte* source, std::size_t n, Preci
   if (sums_count && (guessed_top < -300 || guessed_top > 400)) {
     return false;
   }
-  SumPlan plan;
-  plan.magnitudes = groups.magnitudes || groups.abs_moments;
-  plan.squares = sums_count;
-  plan.zeros = groups.abs_min || groups.product;
-  plan.grouped_squares = !guess.cancels && !wide;
-  plan.square_bias = bias_for(2 * guessed_top + (plan.grouped_squares ? 2 : 0), bits);
-  plan.sum_bias = biased ? bias_for(guessed_top, bits) : 0;
+  const bool grouped = !guess.cancels && !wide;
+  const SumPlan plan{.magnitudes = groups.magnitudes || groups.abs_moments,
+                     .squares = sums_count,
+                     .grouped_squares = grouped,
+                     .zeros = groups.abs_min || groups.product,
+                     .sum_bias = biased ? bias_for(guessed_top, bits) : 0,
+                     .square_bias = bias_for(2 * guessed_top + (grouped ? 2 : 0), bits)};
   std::array<BlockSums, longest_stream_size / stream_size> parts;
   std::size_t count = 0;
   RunningSum sum;

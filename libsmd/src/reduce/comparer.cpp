@@ -156,15 +156,25 @@ class WideSum {
   std::unique_ptr<Ends> ends_;  // few sums need it
 };
 
-/// Sums of one block, pair by pair. `Number`: long double where squares may leave double's range.
+/// Sums of pairs. `Number`: long double where squares may leave double's range.
 template <class Number>
-struct SlowSums {
-  Number magnitude = 0;
-  Number square = 0;
-  Number square_a = 0;
-  Number square_b = 0;
-  Number product = 0;
+struct SumsOfPairs {
+  Number magnitude{};
+  Number square{};
+  Number square_a{};
+  Number square_b{};
+  Number product{};
 
+  /// Adds other sums, also of kernels.
+  template <class Sums>
+  void add(const Sums& sums) {
+    magnitude.add(sums.magnitude);
+    square.add(sums.square);
+    square_a.add(sums.square_a);
+    square_b.add(sums.square_b);
+    product.add(sums.product);
+  }
+  /// Adds a pair, by itself.
   void add(double d, double a, double b) noexcept {
     magnitude += Number{d};
     square += Number{d} * Number{d};
@@ -191,11 +201,7 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
   bool overflow = false;  // a difference of finite numbers is infinite
   double max_abs = 0;
   double max_rel = 0;
-  WideSum magnitude = {};
-  WideSum square = {};
-  WideSum square_a = {};
-  WideSum square_b = {};
-  WideSum product = {};
+  SumsOfPairs<WideSum> all = {};
 
   /// `scale`: by which `d` and `b` were multiplied.
   [[nodiscard]] bool beyond(double d, double b, double scale = 1) const noexcept {
@@ -215,15 +221,6 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
     if (d > 0) {
       max_rel = std::max(max_rel, d / size_of_b);
     }
-  }
-
-  template <class Sums>
-  void take(const Sums& sums) {
-    magnitude.add(sums.magnitude);
-    square.add(sums.square);
-    square_a.add(sums.square_a);
-    square_b.add(sums.square_b);
-    product.add(sums.product);
   }
 
   void add_text(const TensorView& a, const TensorView& b) {
@@ -275,8 +272,7 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
   /// Adds at most `kernel_pairs` pairs of a type that has kernels, from the pair `index` on. `wide`: the type has the
   /// range of float64.
   void add_block(Dtype type, const std::byte* a, const std::byte* b, std::size_t n, std::uint64_t index, bool wide) {
-    PairSums sums;
-    sums.max_rel = max_rel;
+    PairSums sums{.max_rel = max_rel};
     detail::reduce::kernels().compare(type, a, b, n, tolerance, sums);
     if (!std::isfinite(sums.square_a) || !std::isfinite(sums.square_b)) {
       return wide ? add_slowly<long double>(a, b, type, n, index) : add_slowly<double>(a, b, type, n, index);
@@ -300,7 +296,7 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
     finite += n;
     max_abs = std::max(max_abs, sums.max_abs);
     max_rel = std::max(max_rel, sums.max_rel);
-    take(sums);
+    all.add(sums);
   }
 
   /// Adds at most `decoded_pairs` pairs of real elements, one by one: from element `start` of the runs, of which the
@@ -313,7 +309,7 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
     alignas(64) double values_b[decoded_pairs + detail::reduce::block_padding];
     detail::reduce::to_doubles(a.type, a.at(start), n, values_a);
     detail::reduce::to_doubles(b.type, b.at(start), n, values_b);
-    SlowSums<Number> sums;
+    SumsOfPairs<Number> sums;
     for (std::size_t i = 0; i < n; ++i) {
       const double x = values_a[i];
       const double y = values_b[i];
@@ -338,7 +334,7 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
         differs_at(begin + start + i);
       }
     }
-    take(sums);
+    all.add(sums);
   }
 
   /// Adds pairs of doubles, or of a shorter type that has kernels, with special numbers or squares out of range.
@@ -389,11 +385,11 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
     const Wide real = Wide{x.real} - Wide{y.real};
     const Wide imaginary = Wide{x.imaginary} - Wide{y.imaginary};
     const Wide squared = real * real + imaginary * imaginary;
-    magnitude.add(std::sqrt(squared));
-    square.add(squared);
-    square_a.add(Wide{x.real} * Wide{x.real} + Wide{x.imaginary} * Wide{x.imaginary});
-    square_b.add(Wide{y.real} * Wide{y.real} + Wide{y.imaginary} * Wide{y.imaginary});
-    product.add(Wide{x.real} * Wide{y.real} + Wide{x.imaginary} * Wide{y.imaginary});
+    all.magnitude.add(std::sqrt(squared));
+    all.square.add(squared);
+    all.square_a.add(Wide{x.real} * Wide{x.real} + Wide{x.imaginary} * Wide{x.imaginary});
+    all.square_b.add(Wide{y.real} * Wide{y.real} + Wide{y.imaginary} * Wide{y.imaginary});
+    all.product.add(Wide{x.real} * Wide{y.real} + Wide{x.imaginary} * Wide{y.imaginary});
   }
 
   /// Adds equal elements to the sums.
@@ -425,9 +421,9 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
       return add_block(type, both, both, n, size, type == Dtype::float64);
     }
     finite += n;
-    square_a.add(sum);
-    square_b.add(sum);
-    product.add(sum);
+    all.square_a.add(sum);
+    all.square_b.add(sum);
+    all.product.add(sum);
   }
 };
 
@@ -533,7 +529,7 @@ void Comparer::merge(const Comparer& following) {
   data.overflow = data.overflow || other.overflow;
   data.max_abs = std::max(data.max_abs, other.max_abs);
   data.max_rel = std::max(data.max_rel, other.max_rel);
-  data.take(other);
+  data.all.add(other.all);
 }
 
 void Comparer::clear() { *impl_ = Impl{.options = impl_->options, .tolerance = impl_->tolerance}; }
@@ -554,7 +550,7 @@ Difference Comparer::result() const {
   }
   result.max_abs = data.infinite || data.overflow ? infinity : data.max_abs;
   result.max_rel = data.overflow ? infinity : data.max_rel;
-  const long double square = data.overflow ? static_cast<long double>(infinity) : data.square.value();
+  const long double square = data.overflow ? static_cast<long double>(infinity) : data.all.square.value();
   const long double diff = std::sqrt(square);
   result.l2_diff = static_cast<double>(diff);
   if (!complete()) {
@@ -562,19 +558,19 @@ Difference Comparer::result() const {
   }
   if (data.finite > 0) {
     const auto pairs = static_cast<long double>(data.finite);
-    result.mean_abs = data.overflow ? infinity : static_cast<double>(data.magnitude.value() / pairs);
+    result.mean_abs = data.overflow ? infinity : static_cast<double>(data.all.magnitude.value() / pairs);
     result.rmse = static_cast<double>(std::sqrt(square / pairs));
   }
-  const long double l2_a = std::sqrt(data.square_a.value());
-  const long double l2_b = std::sqrt(data.square_b.value());
+  const long double l2_a = std::sqrt(data.all.square_a.value());
+  const long double l2_b = std::sqrt(data.all.square_b.value());
   result.l2_a = static_cast<double>(l2_a);
   result.l2_b = static_cast<double>(l2_b);
   result.rel_l2 = diff == 0 ? 0 : static_cast<double>(diff / l2_a);
   if (l2_a > 0 && l2_b > 0) {
     // If a norm exceeds double's range, it is infinite, and the cosine 0.
     const bool finite = std::isfinite(*result.l2_a) && std::isfinite(*result.l2_b);
-    result.cosine = finite ? static_cast<double>(data.product.value() / l2_a / l2_b)
-                           : std::copysign(0.0, static_cast<double>(data.product.value()));
+    result.cosine = finite ? static_cast<double>(data.all.product.value() / l2_a / l2_b)
+                           : std::copysign(0.0, static_cast<double>(data.all.product.value()));
   }
   return result;
 }

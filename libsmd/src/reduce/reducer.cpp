@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reduce/accumulator.hpp"
 #include "reduce/percentiles.hpp"
+#include "text/mapped.hpp"
 #include "types/refuse.hpp"
 
 #include <fmt/format.h>
@@ -546,13 +547,8 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
     }
     done += size;
   } while (done < n);
-  std::vector<ReducedValue> values;
-  values.reserve(wanted.size());
   const Answer answer(data, options.ddof, percentiles ? &in_place : nullptr);
-  for (const Reduction& reduction : wanted) {
-    values.push_back(answer.of(reduction));
-  }
-  return values;
+  return detail::mapped(wanted, [&](const Reduction& reduction) { return answer.of(reduction); });
 }
 
 std::string to_string(const ReducedValue& value) {

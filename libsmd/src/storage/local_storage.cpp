@@ -4,6 +4,7 @@
 #include "base/parallel.hpp"
 #include "text/limits.hpp"
 #include "text/mapped.hpp"
+#include "text/path.hpp"
 #include "text/system_problem.hpp"
 
 #include <dirent.h>
@@ -35,17 +36,29 @@ bool lies_in(const fs::path& inner, const fs::path& outer) {
   return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
 }
 
+/// Returns the problem of a name in a folder that could not be opened. `file`: as the caller knows it.
+Problem why_not_opened(int error, std::string file, int folder, std::string_view name) {
+  Problem problem = system_problem(error, std::move(file));
+  struct stat status;
+  if (error == ENOENT && ::fstatat(folder, std::string(name).c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISLNK(status.st_mode)) {
+    problem.text = leads_nowhere;
+  }
+  return problem;
+}
+
 Outcome<std::shared_ptr<const Anchor>> open_anchor(const std::string& path, std::optional<Resolve> resolve) {
   if (path.find('\0') != path.npos) {
     return make_problem(ProblemKind::not_found, "a path cannot hold a NUL byte");
   }
   const int fd = uninterrupted([&] { return ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); });
   if (fd < 0) {
-    Problem problem = system_problem(errno, {});
-    if (errno == ENOTDIR) {  // A mistyped path, not a damaged trial.
+    const int error = errno;
+    Problem problem = why_not_opened(error, {}, AT_FDCWD, path);
+    if (error == ENOTDIR) {  // A mistyped path, not a damaged trial.
       problem.kind = ProblemKind::not_found;
       problem.text = "is not a directory; name the directory of the trial";
-    } else if (errno == ENAMETOOLONG) {  // no such path can exist
+    } else if (error == ENAMETOOLONG) {  // no such path can exist
       problem.kind = ProblemKind::not_found;
     }
     return problem;
@@ -60,10 +73,7 @@ Outcome<std::shared_ptr<const Anchor>> open_anchor(const std::string& path, std:
 /// it reports the problem. Only a problem of kind io ends the listing.
 Outcome<EntryKind> kind_unknown(int error, std::string path) {
   Problem problem = system_problem(error, std::move(path));
-  if (problem.kind == ProblemKind::io) {
-    return problem;
-  }
-  return EntryKind::file;
+  return problem.kind == ProblemKind::io ? Outcome<EntryKind>(std::move(problem)) : EntryKind::file;
 }
 
 /// Returns the kind of a link's target. A link to a folder is `other`, except where links may lead anywhere.
@@ -85,7 +95,7 @@ Outcome<EntryKind> kind_of_link(const Anchor& root, std::string path) {
 
 /// Returns the kind of an entry, or of its target if it is a link, and sets `link`.
 Outcome<EntryKind> kind_of(const Anchor& root, std::string_view folder, int dir_fd, const dirent64& entry, bool& link) {
-  const auto path = [&] { return folder.empty() ? entry.d_name : std::string(folder) + '/' + entry.d_name; };
+  const auto path = [&] { return text::path_in(folder, entry.d_name); };
   unsigned char type = entry.d_type;
   if (type == DT_UNKNOWN) {
     struct stat status;
@@ -112,10 +122,7 @@ Outcome<Descriptor> open_directory(const Anchor& root, std::string_view folder, 
     return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
   }
   Descriptor fd = open_beneath(root.fd.get(), root.resolve, folder, access | O_DIRECTORY);
-  if (!fd) {
-    return system_problem(errno, std::string(folder));
-  }
-  return fd;
+  return fd ? Outcome<Descriptor>(std::move(fd)) : why_not_opened(errno, std::string(folder), root.fd.get(), folder);
 }
 
 /// Returns the content of a folder that was just opened. Not by `readdir`: that takes three more system calls and a
@@ -219,10 +226,7 @@ class LocalFile final : public File {
 
   Outcome<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const override {
     const ssize_t n = read_fully(fd_.get(), offset, into);
-    if (n < 0) {
-      return system_problem(errno, name_);
-    }
-    return static_cast<std::size_t>(n);
+    return n < 0 ? Outcome<std::size_t>(system_problem(errno, name_)) : static_cast<std::size_t>(n);
   }
   [[nodiscard]] bool ends_in_hole() const noexcept override {
     return size_ > 0 && ::lseek(fd_.get(), static_cast<off_t>(size_ - 1), SEEK_DATA) < 0 && errno == ENXIO;
@@ -261,17 +265,19 @@ class LocalFolder final : public Folder {
 
   Outcome<std::span<const std::byte>> read_all(std::string_view name, Buffer& buffer, std::uint64_t most) override {
     if (const int error = refuse_leaf(name); error != 0) {
-      return error != EINVAL
-                 ? system_problem(error, path_of(name))
-                 : Problem{ProblemKind::damaged, path_of(name), {}, "is not the name of a file in a directory"};
+      return error != EINVAL ? system_problem(error, text::path_in(name_, name))
+                             : Problem{ProblemKind::damaged,
+                                       text::path_in(name_, name),
+                                       {},
+                                       "is not the name of a file in a directory"};
     }
     const Descriptor fd = open(name);
     struct stat status;
     if (!fd || uninterrupted([&] { return ::fstat(fd.get(), &status); }) != 0) {
-      return system_problem(errno, path_of(name));
+      return why_not_opened(errno, text::path_in(name_, name), fd_.get(), name);
     }
     if (!S_ISREG(status.st_mode)) {
-      return Problem{ProblemKind::damaged, path_of(name), {}, "is not a regular file"};
+      return Problem{ProblemKind::damaged, text::path_in(name_, name), {}, "is not a regular file"};
     }
     return read_open(fd.get(), static_cast<std::uint64_t>(status.st_size), name, buffer, most);
   }
@@ -311,7 +317,7 @@ class LocalFolder final : public Folder {
       return std::nullopt;
     }
     if (S_ISLNK(status.st_mode)) {
-      const Descriptor target = open_beneath(root_->fd.get(), root_->resolve, path_of(name), O_PATH);
+      const Descriptor target = open_beneath(root_->fd.get(), root_->resolve, text::path_in(name_, name), O_PATH);
       if (!target || ::fstat(target.get(), &status) != 0) {
         return std::nullopt;
       }
@@ -320,16 +326,12 @@ class LocalFolder final : public Folder {
   }
 
  private:
-  [[nodiscard]] std::string path_of(std::string_view name) const {
-    return name_.empty() ? std::string(name) : name_ + '/' + std::string(name);
-  }
-
   [[nodiscard]] Descriptor open(std::string_view name) const {
     constexpr int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
     const std::string leaf(name);
     const int fd = uninterrupted([&] { return ::openat(fd_.get(), leaf.c_str(), flags | O_NOFOLLOW); });
     if (fd < 0 && errno == ELOOP) {  // A link: good if it stays beneath the root.
-      return open_beneath(root_->fd.get(), root_->resolve, path_of(name), flags);
+      return open_beneath(root_->fd.get(), root_->resolve, text::path_in(name_, name), flags);
     }
     return Descriptor(fd);
   }
@@ -338,7 +340,7 @@ class LocalFolder final : public Folder {
   [[nodiscard]] Outcome<std::span<const std::byte>> read_open(int fd, std::uint64_t expected, std::string_view name,
                                                               Buffer& buffer, std::uint64_t most) const {
     if (expected > most) {
-      return too_long(path_of(name), most);
+      return too_long(text::path_in(name_, name), most);
     }
     const auto whole = static_cast<std::size_t>(expected) + 1;
     std::size_t room =
@@ -347,15 +349,15 @@ class LocalFolder final : public Folder {
     while (true) {
       std::byte* data = buffer.reserve(room);
       if (data == nullptr) {
-        return system_problem(ENOMEM, path_of(name));
+        return system_problem(ENOMEM, text::path_in(name_, name));
       }
       const ssize_t n = uninterrupted([&] { return ::pread(fd, data + done, room - done, static_cast<off_t>(done)); });
       if (n < 0) {
-        return system_problem(errno, path_of(name));
+        return system_problem(errno, text::path_in(name_, name));
       }
       done += static_cast<std::size_t>(n);
       if (done > most) {
-        return too_long(path_of(name), most);
+        return too_long(text::path_in(name_, name), most);
       }
       if (n == 0 || (done == expected && done < room)) {
         return buffer.first(done);
@@ -486,7 +488,7 @@ class LocalStorage final : public Storage {
         const bool followed = follows && entry.link;
         const int flags = followed ? 0 : AT_SYMLINK_NOFOLLOW;
         if (entry.kind == EntryKind::folder && !entry.link) {
-          std::string below = path.empty() ? entry.name : path + '/' + entry.name;
+          std::string below = text::path_in(path, entry.name);
           if (!std::ranges::binary_search(except, below)) {
             folders.push_back(std::move(below));
           }
@@ -535,10 +537,7 @@ class LocalStorage final : public Storage {
   Outcome<std::unique_ptr<Folder>> open_folder(std::string_view name) override {
     const auto root = root_->anchor();
     auto fd = open_directory(*root, name, O_PATH);
-    if (!fd) {
-      return std::move(fd.problem());
-    }
-    return local_folder(root, *std::move(fd), name);
+    return fd ? Outcome<std::unique_ptr<Folder>>(local_folder(root, *std::move(fd), name)) : std::move(fd.problem());
   }
 
   std::unique_ptr<Watch> watch(std::chrono::milliseconds poll_interval, const WatchScope& scope) override {
@@ -592,7 +591,7 @@ Outcome<std::unique_ptr<File>> open_local_file(const Anchor& root, std::string_v
   Descriptor fd = open_beneath(root.fd.get(), root.resolve, name, O_RDONLY | O_NONBLOCK);
   struct stat status;
   if (!fd || uninterrupted([&] { return ::fstat(fd.get(), &status); }) != 0) {
-    return system_problem(errno, std::string(name));
+    return why_not_opened(errno, std::string(name), root.fd.get(), name);
   }
   if (refused = why_not_a_file(status.st_mode); !refused.empty()) {
     return Problem{ProblemKind::damaged, std::string(name), {}, std::string(refused)};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/local_storage.hpp"
 
+#include "text/path.hpp"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -109,12 +111,10 @@ constexpr std::pair<std::uint32_t, std::string_view> remote_file_systems[] = {
 std::string_view remote_file_system(int fd) noexcept {
   struct statfs status = {};
   const bool known = ::fstatfs(fd, &status) == 0;
-  for (const auto& [magic, name] : remote_file_systems) {
-    if (known && magic == static_cast<std::uint32_t>(status.f_type)) {
-      return name;
-    }
-  }
-  return {};
+  const auto* const found = std::ranges::find_if(remote_file_systems, [&](const auto& one) {
+    return known && one.first == static_cast<std::uint32_t>(status.f_type);
+  });
+  return found == std::end(remote_file_systems) ? std::string_view() : found->second;
 }
 
 std::string why_refused(int error) {
@@ -189,8 +189,7 @@ class LocalWatch final : public PolledWatch {
         if ((event.mask & IN_ISDIR) != 0) {
           const auto parent = folders_.find(event.wd);
           if (parent != folders_.end()) {
-            const std::string folder =
-                parent->second.empty() ? std::string(name) : parent->second + '/' + std::string(name);
+            const std::string folder = text::path_in(parent->second, name);
             if (matters(folder)) {
               add(folder);
             }
@@ -276,7 +275,7 @@ class LocalWatch final : public PolledWatch {
       return true;  // Gone again, or reported when it is read.
     }
     for (const auto& entry : *entries) {
-      if (entry.kind == EntryKind::folder && !add(folder.empty() ? entry.name : folder + '/' + entry.name)) {
+      if (entry.kind == EntryKind::folder && !add(text::path_in(folder, entry.name))) {
         return false;
       }
     }
@@ -357,10 +356,7 @@ std::unique_ptr<Watch> watch_local(std::shared_ptr<LocalRoot> root, bool inotify
 }
 
 std::unique_ptr<Watch> watch_for_path(const std::string& path, std::chrono::milliseconds poll_interval) {
-  if (path.starts_with("s3://")) {
-    return polled_watch(poll_interval);
-  }
-  return std::make_unique<PathWatch>(path, poll_interval);
+  return path.starts_with("s3://") ? polled_watch(poll_interval) : std::make_unique<PathWatch>(path, poll_interval);
 }
 
 }  // namespace smd::detail::storage

@@ -125,8 +125,7 @@ void append_json(std::string& out, const Json& value, std::size_t most) {
     out += object ? '{' : '[';
     bool first = true;
     for (auto item = value.begin(); item != value.end() && out.size() <= most; ++item) {
-      out += first ? "" : ",";
-      first = false;
+      out += std::exchange(first, false) ? "" : ",";
       if (object) {
         append_json(out, Json(item.key()), most);
         out += ':';

@@ -43,10 +43,10 @@ void sort_if_needed(Items& items, Before before = {}) {
   }
 }
 
-/// Sorts items, which mostly ascend, and leaves each once.
-template <class Item>
-void sort_each_once(std::vector<Item>& items) {
-  sort_if_needed(items);
+/// Sorts items that mostly are in order already, and leaves each once.
+template <class Item, class Before = std::less<>>
+void sort_each_once(std::vector<Item>& items, Before before = {}) {
+  sort_if_needed(items, before);
   items.erase(std::unique(items.begin(), items.end()), items.end());
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -71,8 +72,13 @@ constexpr double most_exact_whole = 9007199254740992;  // 2^53: doubles have all
                                : std::nullopt;
 }
 
-/// As above, of a text in quotes: also `nan`, `inf` and `infinity` in any case, with a sign or not. Loggers write them
-/// where they make a text of each value.
+/// The opposite: the word for a number that is not finite.
+[[nodiscard]] inline std::string_view word_of_non_finite(double number) noexcept {
+  return std::isnan(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity";
+}
+
+/// As `non_finite_of`, of a text in quotes: also `nan`, `inf` and `infinity` in any case, with a sign or not. Loggers
+/// write them where they make a text of each value.
 [[nodiscard]] inline std::optional<double> quoted_non_finite_of(std::string_view word) noexcept {
   const bool may_be_one = word.find_first_not_of("+-aAfFiInNtTyY") == word.npos;
   return may_be_one ? number_of(word) : std::nullopt;

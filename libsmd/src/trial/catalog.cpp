@@ -244,8 +244,7 @@ class Catalog::Merger {
                                 saved.original == no_id ? no_id : originals_.add(names[saved.original]), saved.shape});
     }
     std::ranges::reverse(merged->shapes);  // the last of repeated names counts
-    const auto by_tensor = [](const auto& a, const auto& b) { return a.tensor < b.tensor; };
-    std::ranges::stable_sort(merged->shapes, by_tensor);
+    std::ranges::stable_sort(merged->shapes, {}, &ShapeList::Saved::tensor);
     merged->shapes.erase(std::unique(merged->shapes.begin(), merged->shapes.end(),
                                      [](const auto& a, const auto& b) { return a.tensor == b.tensor; }),
                          merged->shapes.end());

@@ -86,18 +86,16 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
   const Trial trial = detail::TrialAccess::open(path, all, {});
   TrialState& state = detail::TrialAccess::state(trial);
   const std::shared_ptr<const Snapshot> snapshot = state.snapshot();
-  CheckReport report;
-  report.layout = state.traits();
+  CheckReport report{.layout = state.traits()};
   const std::function<void(Problem)> add = [&](const Problem& problem) {
     report.damaged = report.damaged || problem.kind == ProblemKind::damaged;
     report_problem(problem);
   };
   if (!state.layout().collections_place().empty()) {  // otherwise collections are made from names, without patterns
     for (const auto& [name, collection] : *snapshot->collections->collections) {
-      TensorQuery members;
-      members.collections = {name};
-      detail::MatchBudget none(0);                        // the query has no patterns
-      (void)select_ids(state, *snapshot, members, none);  // records problems of the collection's patterns
+      detail::MatchBudget none(0);  // the query has no patterns
+      // Records problems of the collection's patterns.
+      (void)select_ids(state, *snapshot, {.collections = {name}}, none);
     }
   }
   std::unordered_set<std::string> reported;

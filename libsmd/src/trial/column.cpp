@@ -135,12 +135,9 @@ ScalarColumn ScalarColumn::read(const Trial& trial, std::string_view tensor, std
     return *std::move(column);
   }
   const Tensor owner = trial.tensor(tensor);  // keeps names
-  EntryQuery entry_query;
-  entry_query.tensors = {std::string(tensor)};
-  entry_query.mode = mode;
-  if (worker) {
-    entry_query.workers = {*worker};
-  }
+  const EntryQuery entry_query = {.tensors = {std::string(tensor)},
+                                  .mode = mode,
+                                  .workers = worker ? std::vector{*worker} : std::vector<std::string>()};
   std::vector<Entry> entries;
   std::vector<WantedValue> wanted;
   std::vector<std::size_t> places;  // in `entries`

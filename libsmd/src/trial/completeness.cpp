@@ -53,9 +53,8 @@ bool wrote(const Snapshot& snapshot, std::int64_t step, std::size_t needed, Prob
     return distinct_workers(snapshot.rows_of(*known), &layout::StepRow::file) >= needed;
   }
   const std::vector<layout::StepPart> files = files_at(snapshot.listing->named->files, step);
-  const auto failure = std::ranges::lower_bound(
-      snapshot.failures, step, {}, [](const layout::LoadedSteps::Failure& failed) { return failed.file.step; });
-  const bool failed = failure != snapshot.failures.end() && failure->file.step == step;
+  const bool failed = std::ranges::binary_search(
+      snapshot.failures, step, {}, [](const layout::LoadedSteps::Failure& failure) { return failure.file.step; });
   if (failed || snapshot.listing->named->was_read(files.front())) {
     return false;  // in range, and found to list nothing
   }

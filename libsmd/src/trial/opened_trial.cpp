@@ -19,6 +19,12 @@
 #include <system_error>
 #include <utility>
 
+namespace smd {
+
+bool is_remote_path(std::string_view path) noexcept { return path.starts_with("s3://"); }
+
+}  // namespace smd
+
 namespace smd::detail::trial {
 
 namespace {
@@ -41,10 +47,7 @@ struct FileOperand {
 
 std::string last_part(std::string_view path) {
   const std::size_t end = path.find_last_not_of('/');
-  if (end == std::string_view::npos) {
-    return std::string(path);
-  }
-  return std::string(text::leaf_of(path.substr(0, end + 1)));
+  return std::string(end == path.npos ? path : text::leaf_of(path.substr(0, end + 1)));
 }
 
 TrialPath::TrialPath(std::string_view path) : path_(path) {
@@ -290,7 +293,6 @@ class Opener {
     what.step_name = options_.step_name;
     return kind.open(what);
   }
-  [[nodiscard]] bool has_links() const { return !environment_.open && !trial_.storage->remote(); }
 
   /// Opens the trial that a single file is. Returns false if the path does not name a file.
   bool open_file() {
@@ -338,7 +340,7 @@ class Opener {
     const auto kinds = layout::kinds();
     const bool beneath = std::ranges::any_of(
         kinds, [&](const LayoutKind& kind) { return !kind.follows_links && counts(kind) && kind.holds(*walk_); });
-    if (!beneath && has_links()) {
+    if (!beneath && !environment_.open && !trial_.storage->remote()) {
       trial_.storage = or_throw(storage::open_local_with_links(where_.path()), where_.path());
       list();
     }
@@ -433,15 +435,6 @@ OpenedTrial open_trial(const std::string& path, const TrialOptions& options, con
 
 namespace smd {
 
-namespace {
-
-/// Returns whether nothing is there, or only the beginning of a trial.
-bool says_none_yet(const ReadError& error) {
-  return error.problem.kind == ProblemKind::not_found || error.problem.kind == ProblemKind::not_yet;
-}
-
-}  // namespace
-
 std::optional<FoundTrial> find_trial(const std::string& path, const TrialOptions& options) {
   try {
     const detail::trial::OpenedTrial trial = detail::trial::open_trial(path, options, {});
@@ -451,7 +444,8 @@ std::optional<FoundTrial> find_trial(const std::string& path, const TrialOptions
       throw;
     }
   } catch (const ReadError& error) {
-    if (!says_none_yet(error)) {
+    // Else nothing is there, or only the beginning of a trial.
+    if (error.problem.kind != ProblemKind::not_found && error.problem.kind != ProblemKind::not_yet) {
       throw;
     }
   }

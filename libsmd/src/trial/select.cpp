@@ -111,12 +111,16 @@ void add_members(TrialState& state, const Snapshot& snapshot, const Collection& 
   snapshot.asked_before.took(collection.name, budget);
 }
 
-/// Returns the tensors of which something was saved in any of some rows. `for_each_row`: calls its argument with each.
+/// Returns the tensors of which something was saved in a mode in any of some rows. `for_each_row`: calls its argument
+/// with each.
 template <class ForEachRow>
-TensorSet saved_in(const Snapshot& snapshot, const ForEachRow& for_each_row) {
+TensorSet saved_in(const Snapshot& snapshot, Mode mode, const ForEachRow& for_each_row) {
   TensorSet saved(snapshot.catalog.tensors().size(), false);
   std::vector<bool> seen_lists(snapshot.catalog.item_lists(), false);
   for_each_row([&](const layout::StepRow& row) {
+    if (mode != Mode::global && row.mode != mode) {
+      return;
+    }
     const std::uint32_t list = snapshot.catalog.item_list_id(row);
     if (!seen_lists[list]) {
       seen_lists[list] = true;
@@ -134,21 +138,15 @@ TensorSet saved_in(const Snapshot& snapshot, const ForEachRow& for_each_row) {
 }
 
 TensorSet saved_in_mode(const Snapshot& snapshot, Mode mode) {
-  return saved_in(snapshot, [&](const auto& add) {
-    snapshot.for_each_sequence([&](const layout::RowSequence& rows) {
-      if (mode == Mode::global || rows.row.mode == mode) {
-        add(rows.row);
-      }
-    });
+  return saved_in(snapshot, mode, [&](const auto& add) {
+    snapshot.for_each_sequence([&](const layout::RowSequence& rows) { add(rows.row); });
   });
 }
 
 TensorSet saved_at(const Snapshot& snapshot, StepKey step, Mode mode) {
-  return saved_in(snapshot, [&](const auto& add) {
+  return saved_in(snapshot, mode, [&](const auto& add) {
     for (const layout::StepRow* row : rows_at(snapshot, step)) {
-      if (mode == Mode::global || row->mode == mode) {
-        add(*row);
-      }
+      add(*row);
     }
   });
 }

@@ -292,13 +292,10 @@ std::size_t Snapshot::steps_up_to(std::int64_t number) const noexcept {
 }
 
 std::vector<std::int64_t> Snapshot::global_steps(Mode mode, std::int64_t number) const {
-  std::vector<std::int64_t> found;
   if (mode == Mode::global) {
-    if (find(number) != nullptr) {
-      found.push_back(number);
-    }
-    return found;
+    return std::vector<std::int64_t>(find(number) == nullptr ? 0 : 1, number);
   }
+  std::vector<std::int64_t> found;
   const ModeClaim least{mode, number, INT64_MIN};
   auto it = claims.partition_point([&](const ModeClaim& claim) { return claim < least; });
   for (; it != claims.end() && it->mode == mode && it->mode_step == number; ++it) {

@@ -31,11 +31,7 @@ namespace {
 using Rows = std::vector<const StepRow*>;
 
 Rows rows_of(const Snapshot& snapshot, const Step& step) {
-  Rows rows;
-  for (const StepRow& row : snapshot.rows_of(step)) {
-    rows.push_back(&row);
-  }
-  return rows;
+  return detail::mapped(snapshot.rows_of(step), [](const StepRow& row) { return &row; });
 }
 
 }  // namespace
@@ -246,11 +242,7 @@ Tensor Trial::tensor(std::string_view name) const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   const detail::layout::NameTable& tensors = snapshot->catalog.tensors();
   if (!was_saved(*snapshot, tensors.find(name))) {
-    std::vector<std::string_view> names;
-    for (std::uint32_t id = 0; id < tensors.size(); ++id) {
-      names.push_back(tensors[id]);
-    }
-    std::vector<std::string> nearest = detail::nearest(name, names);
+    std::vector<std::string> nearest = detail::nearest(name, tensors.texts().by_number);
     const std::string others = text::joined(nearest, ", ", detail::in_quotes);
     throw TensorUnavailable(
         detail::in_quotes(name) + " was not saved" + (others.empty() ? "" : "; did you mean " + others + "?"),

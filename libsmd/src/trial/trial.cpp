@@ -82,13 +82,11 @@ TensorSummary summary(const Snapshot& snapshot, const std::vector<std::uint32_t>
       row.modes.push_back(mode);
     }
   }
-  for (const std::uint32_t rank : tally.workers) {
-    row.workers.push_back(*snapshot.listing->workers[by_rank[rank]]);
-  }
+  row.workers =
+      detail::mapped(tally.workers, [&](std::uint32_t rank) { return *snapshot.listing->workers[by_rank[rank]]; });
   row.workers.erase(std::unique(row.workers.begin(), row.workers.end()), row.workers.end());
-  for (const std::uint32_t reduction : tally.reductions) {
-    row.saved.emplace_back(snapshot.catalog.reductions()[reduction]);
-  }
+  row.saved = detail::mapped(tally.reductions,
+                             [&](std::uint32_t id) { return std::string(snapshot.catalog.reductions()[id]); });
   std::ranges::sort(row.saved);
   if (tally.shape != nullptr) {
     row.saved.insert(row.saved.begin(), "shape");
@@ -217,12 +215,9 @@ std::optional<ModeStep> Trial::mode_step(GlobalStep step, Mode mode) const {
   if (mode == Mode::global) {
     return ModeStep(step.value);
   }
-  for (const detail::layout::StepRow& row : snapshot->rows_of(*found)) {
-    if (row.mode == mode) {
-      return ModeStep(row.mode_step);
-    }
-  }
-  return std::nullopt;
+  const std::span<const StepRow> rows = snapshot->rows_of(*found);
+  const auto row = std::ranges::find(rows, mode, &StepRow::mode);
+  return row == rows.end() ? std::nullopt : std::optional(ModeStep(row->mode_step));
 }
 
 std::optional<GlobalStep> Trial::global_step(Mode mode, ModeStep step) const {

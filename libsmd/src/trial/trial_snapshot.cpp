@@ -38,15 +38,13 @@ std::tuple<GlobalStep, std::uint32_t, std::uint64_t> SavedRow::id() const noexce
 }
 
 TrialSnapshot TrialSnapshot::take(const Trial& trial) {
-  std::shared_ptr<TrialState> state = TrialAccess::shared_state(trial);
-  std::shared_ptr<const Snapshot> snapshot = state->snapshot();
-  return TrialSnapshot(std::make_shared<Impl>(Impl{std::move(state), std::move(snapshot)}));
+  const std::shared_ptr<TrialState> state = TrialAccess::shared_state(trial);
+  return TrialSnapshot(std::make_shared<Impl>(Impl{state, state->snapshot()}));
 }
 
 TrialSnapshot TrialSnapshot::last(const Trial& trial) {
-  std::shared_ptr<TrialState> state = TrialAccess::shared_state(trial);
-  std::shared_ptr<const Snapshot> snapshot = state->current();
-  return TrialSnapshot(std::make_shared<Impl>(Impl{std::move(state), std::move(snapshot)}));
+  const std::shared_ptr<TrialState> state = TrialAccess::shared_state(trial);
+  return TrialSnapshot(std::make_shared<Impl>(Impl{state, state->current()}));
 }
 
 bool TrialSnapshot::operator==(const TrialSnapshot& other) const noexcept {
@@ -182,10 +180,8 @@ std::size_t TrialSnapshot::listed_files() const noexcept {
 
 std::vector<SnapshotProblem> TrialSnapshot::problems() const {
   const Snapshot& snapshot = *impl_->snapshot;
-  std::vector<SnapshotProblem> problems;
-  for (const Problem& problem : snapshot.listing->notes.kept()) {
-    problems.push_back({problem});
-  }
+  std::vector<SnapshotProblem> problems =
+      detail::mapped(snapshot.listing->notes.kept(), [](const Problem& problem) { return SnapshotProblem{problem}; });
   for (const detail::layout::LoadedSteps::Failure& failure : snapshot.failures) {
     problems.push_back({failure.problem, GlobalStep(failure.file.step), failure.file.worker});
   }

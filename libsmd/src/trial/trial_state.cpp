@@ -243,16 +243,19 @@ layout::Found TrialState::find_news(Time now, const Snapshot* before, bool every
     return stopped_.load();
   };
   stopped_ = false;
-  const layout::LookRequest request{.ranges = ranges_,
-                                    .ranges_changed = ranges_changed_,
-                                    .everything = everything,
-                                    .incomplete_steps = window_,
-                                    .as_it_stands = as_it_stands,
-                                    .half_written = limits_.half_written,
-                                    .now = now,
-                                    .jobs = jobs(),
-                                    .progress = &options_.progress,
-                                    .stop = &stop};
+  // Nothing more comes to what is half written when a job has ended.
+  const bool over = before != nullptr && before->listing->ended;
+  const layout::LookRequest request{
+      .ranges = ranges_,
+      .ranges_changed = ranges_changed_,
+      .everything = everything,
+      .incomplete_steps = window_,
+      .as_it_stands = as_it_stands,
+      .half_written = over ? std::min(limits_.half_written, limits_.end_delay) : limits_.half_written,
+      .now = now,
+      .jobs = jobs(),
+      .progress = &options_.progress,
+      .stop = &stop};
   auto found = layout().look(storage(), request, before == nullptr ? nullptr : before->listing.get(),
                              before == nullptr ? nullptr : before->collections);
   require_not_stopped();

@@ -35,8 +35,6 @@ std::uint64_t end_of(const Place& place) noexcept {
   return place.offset + std::min(place.length, UINT64_MAX - place.offset);
 }
 
-bool in_same_file(const Place& a, const Place& b) noexcept { return a.file == b.file || *a.file == *b.file; }
-
 /// Returns a function that is true once either is.
 std::function<bool()> either(const std::function<bool()>& a, const std::function<bool()>& b) {
   return !a ? b : !b ? a : [a, b] { return a() || b(); };
@@ -142,7 +140,8 @@ std::span<const std::uint32_t> ValueReader::in_file_order(std::span<const Wanted
 NextReads ValueReader::Impl::next_to(std::span<const WantedValue> wanted, std::size_t k) {
   const Place& first = wanted[order[k]].place;
   const auto in_file = [&](std::size_t at) {
-    return at < order.size() && in_same_file(wanted[order[at]].place, first);
+    return at < order.size() &&
+           (wanted[order[at]].place.file == first.file || *wanted[order[at]].place.file == *first.file);
   };
   if (k >= near_until) {
     near = {};

@@ -348,7 +348,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
     }
   }
 
-  FollowEvent next() {
+  FollowEvent next(std::optional<Time> until) {
     for (bool looked = false;; looked = true) {
       if (waiter.stopped()) {
         return {.outcome = WaitOutcome::stopped};
@@ -366,9 +366,11 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
             if (!hurry()) {
               return {.outcome = *up};
             }
+          } else if (until && trial->clock().now() >= *until) {
+            return {.outcome = WaitOutcome::timed_out};
           } else {
             trial->require_readable(*snapshot);
-            waiter.pause(due());
+            waiter.pause(due(until));
           }
         }
       }
@@ -450,10 +452,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
       return give(*step, true);
     }
     const Step* const step = last ? snapshot->first_after(*last) : snapshot->first();
-    if (step == nullptr || !complete(step->number)) {
-      return std::nullopt;
-    }
-    return give(*step, false);
+    return step != nullptr && complete(step->number) ? give(*step, false) : std::nullopt;
   }
 
   /// For layouts whose steps grow: returns the rows that arrived since the last look, by step; at the first look, all
@@ -618,13 +617,11 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
     return hurried;
   }
 
-  [[nodiscard]] std::optional<Time> due() const {
-    std::optional<Time> when = snapshot->due;
-    const auto sooner = [&when](Time other) { when = std::min(when.value_or(other), other); };
-    if (held) {
-      sooner(held->look_again);
+  [[nodiscard]] std::optional<Time> due(std::optional<Time> until) const {
+    for (const std::optional<Time>& when : {snapshot->due, held ? std::optional(held->look_again) : std::nullopt}) {
+      until = when ? std::min(*when, until.value_or(*when)) : until;
     }
-    return when;
+    return until;
   }
 
   std::shared_ptr<Trial::Impl> trial;
@@ -651,7 +648,9 @@ StepFollower::StepFollower(StepFollower&&) noexcept = default;
 StepFollower& StepFollower::operator=(StepFollower&&) noexcept = default;
 StepFollower::~StepFollower() = default;
 
-FollowEvent StepFollower::next() { return impl_->next(); }
+FollowEvent StepFollower::next(std::optional<std::chrono::steady_clock::time_point> until) {
+  return impl_->next(until);
+}
 std::optional<FollowEvent> StepFollower::poll() { return impl_->poll(); }
 std::string StepFollower::method() const { return impl_->method(); }
 

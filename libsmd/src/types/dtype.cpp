@@ -45,12 +45,8 @@ constexpr const DtypeFacts& facts_of(Dtype dtype) noexcept {
 std::span<const Dtype> all_dtypes() noexcept { return dtypes; }
 
 std::optional<Dtype> dtype_from_name(std::string_view name) noexcept {
-  for (const DtypeFacts& facts : dtype_table) {
-    if (facts.name == name) {
-      return facts.dtype;
-    }
-  }
-  return std::nullopt;
+  const auto* const facts = std::ranges::find(dtype_table, name, &DtypeFacts::name);
+  return facts == std::end(dtype_table) ? std::nullopt : std::optional(facts->dtype);
 }
 
 std::string_view to_string(Dtype dtype) noexcept { return facts_of(dtype).name; }

@@ -2,6 +2,8 @@
 #include <smd/shape.hpp>
 #include <smd/tensor_view.hpp>
 
+#include "text/words.hpp"
+
 #include <limits>
 
 namespace smd {
@@ -41,17 +43,7 @@ std::vector<std::int64_t> whole_strides(const Shape& shape) {
 }
 
 std::string to_string(const Shape& shape) {
-  if (shape.empty()) {
-    return "scalar";
-  }
-  std::string text;
-  for (const std::int64_t dim : shape) {
-    if (!text.empty()) {
-      text += 'x';
-    }
-    text += std::to_string(dim);
-  }
-  return text;
+  return shape.empty() ? "scalar" : text::joined(shape, "x", [](std::int64_t size) { return std::to_string(size); });
 }
 
 std::vector<std::string_view> strings(const TensorView& view) {

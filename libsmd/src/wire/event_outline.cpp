@@ -172,20 +172,10 @@ void scan_value(pbf_reader message, EventOutline& event) {
   }
 }
 
-void scan_summary(pbf_reader summary, EventOutline& event) {
-  for_each_field(summary, [&](pbf_reader& field) {
-    if (field.tag() == 1) {
-      scan_value(message_of(field), event);
-    }
-  });
-}
-
 void scan_session(pbf_reader session, EventOutline& event) {
-  for_each_field(session, [&](pbf_reader& field) {
-    if (field.tag() == 1) {
-      const std::uint64_t status = varint_of(field);
-      event.session = status <= 3 ? static_cast<SessionStatus>(status) : SessionStatus::unspecified;
-    }
+  for_each_of(1, session, [&](pbf_reader& field) {
+    const std::uint64_t status = varint_of(field);
+    event.session = status <= 3 ? static_cast<SessionStatus>(status) : SessionStatus::unspecified;
   });
 }
 
@@ -215,7 +205,7 @@ void scan_event(pbf_reader event_message, EventOutline& event) {
       become(event, kind);
       const pbf_reader message = message_of(field);
       if (kind == EventKind::summary) {
-        scan_summary(message, event);
+        for_each_of(1, message, [&](pbf_reader& value) { scan_value(message_of(value), event); });
       } else if (kind == EventKind::session_log) {
         scan_session(message, event);
       }

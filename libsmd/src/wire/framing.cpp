@@ -76,10 +76,7 @@ Outcome<Frame> next_record(std::span<const std::byte> rest) {
   }
   const auto payload = rest.subspan(header_bytes, *length);
   auto protection = check_footer(rest.subspan(header_bytes + *length).first<footer_bytes>(), payload);
-  if (!protection) {
-    return std::move(protection.problem());
-  }
-  return Frame{payload, *protection};
+  return protection ? Outcome(Frame{payload, *protection}) : std::move(protection.problem());
 }
 
 void append_record(std::string& out, std::span<const std::byte> payload, Protection protection) {

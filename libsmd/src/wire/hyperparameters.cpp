@@ -3,6 +3,7 @@
 #include "wire/summary.hpp"
 
 #include "text/json.hpp"
+#include "text/number.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,7 +21,7 @@ void append_number(std::string& out, double number) {
     std::array<char, 32> text{};
     out.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
   } else {
-    out += std::isnan(number) ? "\"NaN\"" : number > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+    out.append("\"").append(text::word_of_non_finite(number)) += '"';
   }
 }
 
@@ -42,11 +43,9 @@ void append_value(std::string& out, pbf_reader value, std::size_t depth) {
       out += varint_of(field) != 0 ? "true" : "false";
     } else if (field.tag() == 6 && depth < limits::json_depth) {
       out += '[';
-      for_each_field(message_of(field), [&](pbf_reader& item) {
-        if (item.tag() == 1) {
-          out += out.size() == begin + 1 ? "" : ", ";
-          append_value(out, message_of(item), depth + 1);
-        }
+      for_each_of(1, message_of(field), [&](pbf_reader& item) {
+        out += out.size() == begin + 1 ? "" : ", ";
+        append_value(out, message_of(item), depth + 1);
       });
       out += ']';
     } else {
@@ -74,14 +73,9 @@ Hyperparameter parse_entry(pbf_reader entry) {
 std::vector<Hyperparameter> hyperparameters(std::span<const std::byte> content) {
   std::vector<Hyperparameter> found;
   try {
-    for_each_field(reader_of(content), [&](pbf_reader& field) {
-      if (field.tag() == 3) {  // session_start_info
-        for_each_field(message_of(field), [&](pbf_reader& entry) {
-          if (entry.tag() == 1) {
-            found.push_back(parse_entry(message_of(entry)));
-          }
-        });
-      }
+    for_each_of(3, reader_of(content), [&](pbf_reader& session_start_info) {
+      for_each_of(1, message_of(session_start_info),
+                  [&](pbf_reader& entry) { found.push_back(parse_entry(message_of(entry))); });
     });
   } catch (const protozero::exception&) {
     return {};

@@ -49,14 +49,19 @@ inline void check_length(protozero::data_view rest) {
   }
 }
 
+/// @throws WrongWireType if the current field is of another type.
+[[gnu::always_inline]] inline void require_type(const protozero::pbf_reader& reader, protozero::pbf_wire_type type) {
+  if (reader.wire_type() != type) {
+    throw WrongWireType{};
+  }
+}
+
 // A record has a dozen of the fields that these four read. Left to choose, GCC 12 makes calls of them where a caller
 // has many, which costs reductions of small values a thirtieth.
 
 /// Returns the bytes or the message in the current field. @throws WrongWireType
 [[gnu::always_inline]] inline protozero::data_view view_of(protozero::pbf_reader& reader) {
-  if (reader.wire_type() != protozero::pbf_wire_type::length_delimited) {
-    throw WrongWireType{};
-  }
+  require_type(reader, protozero::pbf_wire_type::length_delimited);
   const protozero::data_view rest = reader.data();
   constexpr unsigned char longest_in_one_byte = 127;
   if (rest.size() == 0 || static_cast<unsigned char>(*rest.data()) > longest_in_one_byte) {
@@ -88,23 +93,17 @@ inline void skip_field(protozero::pbf_reader& reader) {
 
 /// Returns the number in the current field, a varint. @throws WrongWireType
 inline std::uint64_t varint_of(protozero::pbf_reader& reader) {
-  if (reader.wire_type() != protozero::pbf_wire_type::varint) {
-    throw WrongWireType{};
-  }
+  require_type(reader, protozero::pbf_wire_type::varint);
   return reader.get_uint64();
 }
 
 /// As `varint_of`, for floating point. @throws WrongWireType
 inline double double_of(protozero::pbf_reader& reader) {
-  if (reader.wire_type() != protozero::pbf_wire_type::fixed64) {
-    throw WrongWireType{};
-  }
+  require_type(reader, protozero::pbf_wire_type::fixed64);
   return reader.get_double();
 }
 inline float float_of(protozero::pbf_reader& reader) {
-  if (reader.wire_type() != protozero::pbf_wire_type::fixed32) {
-    throw WrongWireType{};
-  }
+  require_type(reader, protozero::pbf_wire_type::fixed32);
   return reader.get_float();
 }
 
@@ -118,6 +117,16 @@ void for_each_field(protozero::pbf_reader message, Take&& take) {
       skip_field(message);
     }
   }
+}
+
+/// As above, for each field of that number.
+template <class Take>
+void for_each_of(std::uint32_t number, protozero::pbf_reader message, const Take& take) {
+  for_each_field(message, [&](protozero::pbf_reader& field) {
+    if (field.tag() == number) {
+      take(field);
+    }
+  });
 }
 
 inline protozero::pbf_reader reader_of(std::span<const std::byte> message) noexcept {

@@ -94,22 +94,14 @@ namespace {
 constexpr std::uint64_t small_bytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t small_tensor_bytes = std::uint64_t{16} << 20;  // it may be a histogram
 
+/// Each in the one before, in a field of `path_fields`.
 enum class Message : std::uint8_t { event, summary, value, tensor, other };
 
 /// Returns which message lies in a field of another.
 Message inner(Message outer, std::uint64_t field) noexcept {
-  switch (outer) {
-    case Message::event:
-      return field == 5 ? Message::summary : Message::other;
-    case Message::summary:
-      return field == 1 ? Message::value : Message::other;
-    case Message::value:
-      return field == 8 ? Message::tensor : Message::other;
-    case Message::tensor:
-    case Message::other:
-      break;
-  }
-  return Message::other;
+  const auto level = static_cast<std::uint8_t>(outer);
+  return outer < Message::tensor && field == path_fields[level] ? Message{static_cast<std::uint8_t>(level + 1)}
+                                                                : Message::other;
 }
 
 /// Returns whether an outline needs the content of a field: tag, histogram, node_name or metadata of a value.

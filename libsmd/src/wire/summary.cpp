@@ -182,11 +182,7 @@ Value number_value(float number) {
 /// Returns `encoded_image_string` or `encoded_audio_string` as a string value.
 Value media_value(std::span<const std::byte> message) {
   std::span<const std::byte> encoded;
-  for_each_field(reader_of(message), [&](pbf_reader& field) {
-    if (field.tag() == 4) {
-      encoded = bytes_of(field);
-    }
-  });
+  for_each_of(4, reader_of(message), [&](pbf_reader& field) { encoded = bytes_of(field); });
   Value value;
   value.dtype = Dtype::string;
   const std::span<std::byte> into = value.own(4 + encoded.size());

@@ -84,16 +84,6 @@ requires(sizeof(Stored) < sizeof(std::int64_t)) constexpr std::uint32_t field_of
   return tensor_field::int_val;
 }
 
-/// Calls `take` for each occurrence of a field.
-template <class Take>
-void for_each(std::span<const std::byte> tensor, std::uint32_t number, Take take) {
-  for_each_field(reader_of(tensor), [&](pbf_reader& field) {
-    if (field.tag() == number) {
-      take(field);
-    }
-  });
-}
-
 /// The destination of decoded elements. Never writes past the end, whatever the input.
 class Sink {
  public:
@@ -138,7 +128,7 @@ template <class Stored, class Convert = std::identity>
 std::optional<std::int64_t> decode_varints(std::uint32_t field, std::span<const std::byte> tensor, Sink& sink,
                                            Convert convert = {}) {
   std::optional<std::int64_t> misfit;
-  for_each(tensor, field, [&](pbf_reader& reader) {
+  for_each_of(field, reader_of(tensor), [&](pbf_reader& reader) {
     for_each_varint(reader, [&](std::uint64_t number) {
       const auto value = convert(number);
       if (!misfit && !std::in_range<Stored>(value)) {
@@ -193,7 +183,7 @@ std::optional<std::int64_t> decode_values(Dtype dtype, std::uint32_t field, std:
                                           std::span<std::byte> into) {
   Sink sink(into);
   if (value_fields[field].width != 0) {
-    for_each(tensor, field, [&](pbf_reader& reader) {
+    for_each_of(field, reader_of(tensor), [&](pbf_reader& reader) {
       if (reader.wire_type() == pbf_wire_type::fixed32) {
         sink.number<std::uint32_t>(reader.get_fixed32());
       } else if (reader.wire_type() == pbf_wire_type::fixed64) {
@@ -227,7 +217,7 @@ std::optional<std::int64_t> decode_values(Dtype dtype, std::uint32_t field, std:
 /// element. [torch/utils/tensorboard/summary.py]
 bool has_wide_halves(std::span<const std::byte> tensor) {
   bool wide = false;
-  for_each(tensor, tensor_field::half_val, [&](pbf_reader& reader) {
+  for_each_of(tensor_field::half_val, reader_of(tensor), [&](pbf_reader& reader) {
     for_each_varint(reader, [&](std::uint64_t number) { wide = wide || static_cast<std::uint32_t>(number) > 0xFFFF; });
   });
   return wide;
@@ -250,7 +240,7 @@ struct PackedStrings {
 
 PackedStrings packed_strings(std::span<const std::byte> tensor) {
   PackedStrings size;
-  for_each(tensor, tensor_field::string_val, [&](pbf_reader& reader) {
+  for_each_of(tensor_field::string_val, reader_of(tensor), [&](pbf_reader& reader) {
     size.last = 4 + view_of(reader).size();
     size.all += size.last;
   });
@@ -260,7 +250,7 @@ PackedStrings packed_strings(std::span<const std::byte> tensor) {
 /// Writes all strings in packed form.
 void pack_strings(std::span<const std::byte> tensor, std::span<std::byte> into) {
   Sink sink(into);
-  for_each(tensor, tensor_field::string_val, [&](pbf_reader& reader) {
+  for_each_of(tensor_field::string_val, reader_of(tensor), [&](pbf_reader& reader) {
     const std::span<const std::byte> text = bytes_of(reader);
     sink.number<std::uint32_t>(text.size());
     sink.bytes(text);
@@ -311,12 +301,10 @@ class Decoder {
     }
     const std::optional<std::uint64_t> count = element_count(parts_.shape);
     if (!count) {
-      for (const std::int64_t dim : parts_.shape) {
-        if (dim < 0) {
-          return fmt::format("a negative dimension, {}", dim);
-        }
-      }
-      return fmt::format("shape {}, of more elements than 63 bits count", to_string(parts_.shape));
+      const auto dim = std::ranges::find_if(parts_.shape, [](std::int64_t size) { return size < 0; });
+      return dim != parts_.shape.end()
+                 ? fmt::format("a negative dimension, {}", *dim)
+                 : fmt::format("shape {}, of more elements than 63 bits count", to_string(parts_.shape));
     }
     elements_ = *count;
     value.shape = std::move(parts_.shape);

@@ -70,11 +70,8 @@ void take_history(pbf_reader& field, WandbRecord& record) {
     take_item(message_of(field), record, record.items);
   } else if (field.tag() == 2) {
     record.step = 0;
-    for_each_field(message_of(field), [&](pbf_reader& step) {
-      if (step.tag() == 1) {
-        record.step = static_cast<std::int64_t>(varint_of(step));
-      }
-    });
+    for_each_of(1, message_of(field),
+                [&](pbf_reader& step) { record.step = static_cast<std::int64_t>(varint_of(step)); });
   }
 }
 

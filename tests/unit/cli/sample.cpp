@@ -66,10 +66,10 @@ class Sample {
     if (what_ == "echo") {
       static constexpr Column columns[] = {{"operand"}};
       RowWriter writer(out, output_, columns, false, messages);
-      for_each_operand(rest_, output_.null_separated, messages, [&](const std::string& operand) {
-        writer.row({operand});
-        return true;
-      });
+      OperandSource operands = operand_source(rest_, output_.null_separated, messages);
+      while (const std::optional<std::string> operand = operands.next()) {
+        writer.row({*operand});
+      }
       writer.finish();
     } else if (what_ == "strings") {
       print_strings(out, messages);

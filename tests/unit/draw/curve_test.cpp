@@ -71,6 +71,20 @@ TEST_CASE("a step without its number leaves a gap") {
   CHECK(finder.gaps() == Places{2});
 }
 
+TEST_CASE("of the points shown, those follow a gap that have one anywhere since the point shown before") {
+  GapFinder finder;
+  std::vector<std::size_t> places;
+  for (const std::int64_t step : {0, 1, 2, 6, 7, 8, 9, 20, 21}) {  // gaps before the places 3 and 7
+    places.push_back(finder.add(step));
+  }
+  CHECK(places == Places{0, 1, 2, 3, 4, 5, 6, 7, 8});
+  CHECK(finder.gaps_among(places) == finder.gaps());
+  CHECK(finder.gaps_among(Places{0, 2, 4, 6, 8}) == Places{2, 4});
+  CHECK(finder.gaps_among(Places{2, 8}) == Places{1});
+  CHECK(finder.gaps_among(Places{3, 4, 5}).empty());  // nothing before it to be joined
+  CHECK(finder.gaps_among({}).empty());
+}
+
 TEST_CASE("steps may lie as far apart as they can") {
   constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();

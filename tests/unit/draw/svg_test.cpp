@@ -95,7 +95,7 @@ TEST_CASE("anything can be drawn: nothing, one point, numbers that are none, as 
       }
       Chart chart = {.title = "t", .y = {.scale = scale}, .content = CurveSet{{curve}}};
       std::string text = svg_element(chart);
-      chart.content = PercentileFan{{curve, curve, curve}};
+      chart.content = PercentileFan{{{curve, curve, curve}}};
       text += svg_element(chart);
       if (!numbers.empty()) {
         chart.content = ImageGrid{{{.caption = "", .rows = 1, .columns = numbers.size(), .numbers = numbers}}};

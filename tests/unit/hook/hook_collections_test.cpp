@@ -52,6 +52,30 @@ TEST_CASE("an added collection is saved, and written to the trial") {
   CHECK(trial.tensor("relu_output").reduction_value(GlobalStep(0), "max").dtype() == Dtype::float64);
 }
 
+TEST_CASE("numbers that are losses by name belong to losses, if no collection has them and none was configured") {
+  const TempDir folder;
+  constexpr std::array<float, 2> pair = {1, 2};
+  const Shape two = {2};
+  const SaveConfig every = SaveConfigMode{.save_interval = 1};
+  Hook hook({.out_dir = folder / "run", .save_config = every});
+  for (const char* const name : {"lr", "train/loss", "loss_scale"}) {
+    hook.save_tensor(name, one());
+  }
+  hook.save_tensor("losses", {Dtype::float32, two, std::as_bytes(std::span(pair))});
+  hook.save_tensor("own_loss", one(), {"mine"});
+  hook.save_scalar("nll", 1);
+  hook.next_step();
+  hook.save_tensor("val_loss", one());
+  hook.close();
+  CHECK(Trial::open(folder / "run").collection("losses")->tensor_names ==
+        Texts{"scalar/nll", "train/loss", "val_loss"});
+  Hook configured({.out_dir = folder / "all", .save_config = every, .save_all = true});
+  configured.save_tensor("loss", one());
+  configured.save_scalar("loss", 1);  // is saved whatever the configuration says
+  configured.close();
+  CHECK(Trial::open(folder / "all").collection("losses")->tensor_names == Texts{"scalar/loss"});
+}
+
 TEST_CASE("a collection that was changed takes the place of the old one") {
   const TempDir folder;
   Hook hook({.out_dir = folder / "run",

@@ -82,10 +82,12 @@ TEST_CASE("a folder that is an unfinished copy is not visited") {
   dir.write("a/.~tmp~/file", "");
   dir.write(".~tmp~/deep/file", "");
   dir.write("checkpoint-10.tmp/file", "");
+  dir.write("tmp-checkpoint-20/file", "");
   const Walked walked = walk_through(dir.path());
   CHECK(walked.paths == Texts{"", "a"});
   CHECK(walked.notes == Texts{".~tmp~: its name is that of an unfinished copy",
                               "checkpoint-10.tmp: its name is that of an unfinished copy",
+                              "tmp-checkpoint-20: its name is that of an unfinished copy",
                               "a/.~tmp~: its name is that of an unfinished copy"});
   CHECK(walk_through(dir / ".~tmp~").paths == Texts{"", "deep"});
 }

@@ -80,8 +80,9 @@ class Log {
   /// Returns those that no later one supersedes.
   [[nodiscard]] Values values_that_count() const { return sorted(true); }
   void write_over(std::string_view bytes) { std::ofstream(dir_ / name_, std::ios::binary) << bytes; }
+  [[nodiscard]] std::vector<smd::Problem> notes() const { return listing_->notes.kept(); }
   [[nodiscard]] bool damaged() const {
-    const auto& notes = listing_->notes.kept();
+    const auto notes = this->notes();
     return std::any_of(notes.begin(), notes.end(), [](const auto& note) { return note.kind == ProblemKind::damaged; });
   }
 
@@ -440,6 +441,36 @@ TEST_CASE("a log that its writer writes anew in place gives only what is new") {
     log.look();
   }
   CHECK(log.values() == Values{{"acc", 3, 0.5}, {"loss", 1, 2}, {"loss", 2, 1.5}, {"loss", 3, 1}});
+}
+
+TEST_CASE("a note says of each rewriting with other rows from which step they come again") {
+  Log log(metrics_layout(), "metrics.csv");
+  const auto notes = [&] {
+    std::vector<std::string> texts;
+    for (const smd::Problem& note : log.notes()) {
+      CHECK(note.kind == ProblemKind::remark);
+      texts.push_back(note.text);
+    }
+    return texts;
+  };
+  using Texts = std::vector<std::string>;
+  log.append("step,loss\n1,5\n2,4\n");
+  log.look();
+  log.write_over("step,loss\n1,5\n2,4\n3,3\n");  // only one row is new
+  log.look();
+  CHECK(notes() == Texts());
+  log.write_over("step,loss\n1,9\n2,8\n3,7\n4,6\n");
+  log.look();
+  CHECK(notes() == Texts{"was written anew: its rows come again, from step 1"});
+  log.append("5,5\n");
+  log.look();
+  CHECK(notes() == Texts{"was written anew: its rows come again, from step 1"});
+  log.write_over("step,loss\n3,1\n4,0.5\n");
+  log.look();
+  CHECK(notes() == Texts{"was written anew, 2 times by now: its rows come again, from step 3"});
+  log.append("5,0.25\n");
+  log.look();
+  CHECK(notes() == Texts{"was written anew, 2 times by now: its rows come again, from step 3"});
 }
 
 TEST_CASE("a shorter log with rows or names that were never there is another one, and comes at once") {
@@ -1223,6 +1254,8 @@ TEST_CASE("why a text is no metric log") {
   CHECK(problem("[\n {\"epoch\": 1, \"loss\": 2}\n]").empty());
   CHECK(problem("1,2\n").find("header") != std::string::npos);
   CHECK(problem("name,height\n").find("step") != std::string::npos);
+  CHECK(problem("{\"lr\": 1}\n{\"step\": 1}\n")
+            .ends_with("--step-name names another one, also one that only later rows have"));
   CHECK(problem("{\n\"step\": 1\n}\n").find("lines") != std::string::npos);
   CHECK(problem("one line of prose\n").find("header") != std::string::npos);
   CHECK(problem("[[1,2],{\"step\":2,\"loss\":1}]").find("array") != std::string::npos);

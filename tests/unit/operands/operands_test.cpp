@@ -26,17 +26,11 @@ TEST_CASE("trials that cannot be opened cost only themselves") {
 }
 
 TEST_CASE("operands as they stand") {
-  std::vector<std::string> seen;
-  const auto visit = [&](const std::string& operand) {
-    seen.push_back(operand);
-    return seen.size() < 2;
-  };
   const std::vector<std::string> operands = {"a", "b", "c"};
   Diagnostics messages("test");
-  for_each_operand(operands, false, messages, visit);
-  CHECK(seen == std::vector<std::string>{"a", "b"});
+  CHECK(all_operands(operands, false, messages) == operands);
   const std::vector<std::string> misplaced = {"-", "a"};
-  CHECK_THROWS_AS(for_each_operand(misplaced, false, messages, visit), UsageError);
+  CHECK_THROWS_AS(static_cast<void>(operand_source(misplaced, false, messages)), UsageError);
   CHECK(may_be_several(operands));
   CHECK(may_be_several(std::vector<std::string>{"-"}));
   CHECK_FALSE(may_be_several(std::vector<std::string>{"a"}));

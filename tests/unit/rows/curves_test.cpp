@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <string>
 #include <variant>
 #include <vector>
@@ -16,6 +17,7 @@ using smd::tool::Dash;
 using smd::tool::percentile_order;
 using smd::tool::PercentileFan;
 using smd::tool::ScaleKind;
+using smd::tool::SmoothedSeries;
 using smd::tool::statistic_axis;
 
 namespace {
@@ -27,6 +29,21 @@ Curves::Point at(std::string_view tensor, Mode mode, std::size_t reduction, std:
 const std::vector<ChartCurve>& curves_of(const Chart& chart) { return std::get<CurveSet>(chart.content).curves; }
 
 }  // namespace
+
+TEST_CASE("a smoothed series is that of its steps in their order, whatever the order in which they came") {
+  // By hand: s = (s + x) / 2, divided by 1 - 0.5^n.
+  SmoothedSeries series{0.5};
+  CHECK(series.put(0, 4) == 4);
+  CHECK(series.put(2, 2) == doctest::Approx(8.0 / 3));
+  CHECK(series.put(1, 6) == doctest::Approx(16.0 / 3));
+  CHECK(series.put(3, 1) == doctest::Approx(32.0 / 15));
+  CHECK(series.points.at(2).mean == doctest::Approx(24.0 / 7));
+  CHECK(series.put(1, std::numeric_limits<double>::infinity()) == std::numeric_limits<double>::infinity());
+  CHECK(series.points.at(2).mean == doctest::Approx(8.0 / 3));
+  series.points.erase(1);
+  CHECK(series.put(2, 8) == doctest::Approx(20.0 / 3));
+  CHECK(series.points.at(3).mean == doctest::Approx(24.0 / 7));
+}
 
 TEST_CASE("what is the same of all curves stands above the chart, what differs names them") {
   Curves curves;

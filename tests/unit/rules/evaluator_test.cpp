@@ -218,6 +218,31 @@ TEST_CASE("following: each complete step once, in order, as it comes") {
   CHECK(evaluator.results()[0].status == RuleStatus::issues_found);
 }
 
+TEST_CASE("following: a rule is over once it has come to its end_step, and the others go on") {
+  RuleTrial trial(weights_and_gradients);
+  trial.running();
+  trial.step(0, {{"gradient/a", {0}}});
+  Trial opened = trial.open();
+  Evaluator evaluator(opened, {.keep_going = true, .follow = true});
+  evaluator.add(make_rule("VanishingGradient", {{"end_step", "2"}}));
+  evaluator.add(make_rule("VanishingGradient", {{"end_step", "4"}}));
+  const auto status_after = [&](std::int64_t step, std::size_t rule) {
+    trial.step(step, {{"gradient/a", {0}}});
+    opened.refresh();
+    evaluator.offer();
+    return evaluator.results()[rule].status;
+  };
+  evaluator.offer();
+  CHECK(evaluator.results()[0].status == RuleStatus::in_progress);
+  CHECK(status_after(1, 0) == RuleStatus::issues_found);  // an index file has come: nothing comes to its step
+  CHECK(status_after(2, 1) == RuleStatus::in_progress);
+  CHECK_FALSE(evaluator.all_done());
+  CHECK(status_after(4, 1) == RuleStatus::issues_found);  // there is no step 3
+  CHECK(evaluator.all_done());
+  CHECK(triggered_at(evaluator.results()[0]) == Steps{0, 1});
+  CHECK(triggered_at(evaluator.results()[1]) == Steps{0, 1, 2});
+}
+
 TEST_CASE("following: rules that compare may go less far than the others, and go on from there") {
   RuleTrial trial(weights_and_gradients);
   RuleTrial slower(weights_and_gradients);

@@ -119,6 +119,7 @@ TEST_CASE("steps before start_step are ignored altogether") {
   CHECK(trial.run(overfit, {{"start_step", "2"}}).findings.empty());
   CHECK(trial.run(overfit, {{"start_step", "2"}}).steps_evaluated == 1);
   CHECK(trial.run(overfit, {{"start_step", "3"}}).status == RuleStatus::not_evaluated);
+  CHECK(trial.run(overfit, {{"start_step", "5"}}).message == "nothing was evaluated: no step of the trial is in range");
 }
 
 TEST_CASE("a phase closes at a training step that did not save the tensor; each tensor has its own training") {

@@ -20,6 +20,7 @@ TEST_CASE("only steps and tensors of both sides are compared, with numpy's toler
   CHECK(found(result) == Texts{"1 a worker_0 value 2", "3 a worker_0 shape 2"});
   CHECK(result.steps_evaluated == 3);
   CHECK(result.steps_skipped == 1);
+  CHECK(result.message == "a: value 2 > threshold 0, compared with " + other.open().path());
 }
 
 TEST_CASE("where one side has no value, the reductions of both decide") {

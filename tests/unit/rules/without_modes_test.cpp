@@ -364,6 +364,12 @@ TEST_CASE("LossNotDecreasing takes the names of a side") {
   const RuleResult none = evaluate(other, "LossNotDecreasing", {{"mode", "EVAL"}});
   CHECK(none.status == RuleStatus::not_evaluated);
   CHECK(says(none.message, "EVAL"));
+  const RuleResult mode = evaluate(
+      other, "Threshold",
+      {{"mode", "TRAIN"}, {"tensor_regex", "loss"}, {"reduction", "max"}, {"operator", ">"}, {"threshold", "0"}});
+  CHECK(says(mode.message, "the steps of this trial have no modes"));
+  const RuleResult late = evaluate(other, "Overfit", {{"start_step", "11"}});
+  CHECK(late.message == "nothing was evaluated: no step of the trial is in range");
 }
 
 TEST_CASE("steps and distances as large as they may be") {

@@ -111,8 +111,20 @@ TEST_CASE("storage: symbolic links") {
       CAPTURE(name);
       const Read read(storage->open(name));
       CHECK(read.problem.kind == ProblemKind::not_found);
+      const bool link = name == std::string_view("dangling");
+      CHECK(read.problem.text ==
+            (link ? "is a symbolic link that leads nowhere: the file is absent" : "no such file or directory"));
+      const auto list = storage->list(name);
+      REQUIRE_FALSE(list);
+      CHECK(list.problem().text == read.problem.text);
       CHECK_FALSE(storage->exists(name));
     }
+    smd::detail::Buffer buffer;
+    const auto root = storage->open_folder("");
+    REQUIRE(root);
+    const auto dangling = (*root)->read_all("dangling", buffer, 1);
+    REQUIRE_FALSE(dangling);
+    CHECK(dangling.problem().text == "is a symbolic link that leads nowhere: the file is absent");
     for (const char* name : {"folder_out", "parent", "root", "loop"}) {
       CAPTURE(name);
       const auto list = storage->list(name);

@@ -40,9 +40,9 @@ TEST_CASE("types are NumPy's") {
   const TensorValue two = strings_value({2}, {"a", "üñ"});
   const TensorValue blank = strings_value({1}, {""});
   const TensorValue none = strings_value({0}, {});
-  CHECK(npy_type(two.view()).descr == "<U2");
-  CHECK(npy_type(blank.view()).descr == "<U1");
-  CHECK(npy_type(none.view()).descr == "<U1");
+  CHECK(stacked_npy_type(Dtype::string, {two.bytes()}).descr == "<U2");
+  CHECK(stacked_npy_type(Dtype::string, {blank.bytes()}).descr == "<U1");
+  CHECK(stacked_npy_type(Dtype::string, {none.bytes()}).descr == "<U1");
 }
 
 // As numpy.lib.format.write_array_header_1_0 writes it.
@@ -75,14 +75,16 @@ TEST_CASE("bfloat16 is the upper half of float32") {
 TEST_CASE("strings are UTF-32, filled up with zeros") {
   const TensorValue value = strings_value({2}, {"é𝄞", "a"});
   // U+00E9 U+1D11E, and U+0061 with one zero.
-  CHECK(elements(value, npy_type(value.view())) == std::string("\xE9\0\0\0\x1E\xD1\x01\0a\0\0\0\0\0\0\0", 16));
+  CHECK(elements(value, stacked_npy_type(Dtype::string, {value.bytes()})) ==
+        std::string("\xE9\0\0\0\x1E\xD1\x01\0a\0\0\0\0\0\0\0", 16));
 }
 
 TEST_CASE("bytes that are not UTF-8 become U+FFFD") {
   const TensorValue value = strings_value({1}, {"\xFF"
                                                 "a"});
   bool utf8 = true;
-  CHECK(elements(value, npy_type(value.view()), &utf8) == std::string("\xFD\xFF\0\0a\0\0\0", 8));
+  CHECK(elements(value, stacked_npy_type(Dtype::string, {value.bytes()}), &utf8) ==
+        std::string("\xFD\xFF\0\0a\0\0\0", 8));
   CHECK_FALSE(utf8);
 }
 

@@ -147,7 +147,7 @@ class SMD_EXPORT Hook {
                    const std::vector<std::string>& collections = {});
 
   /// Saves a number at this step, in the current mode, as the float64 scalar `scalar/NAME`, whatever the configuration
-  /// says. @throws as `save_tensor`.
+  /// says. Lists it in `losses` if its name is that of a loss and no collection has it. @throws as `save_tensor`.
   void save_scalar(std::string_view name, double value);
   /// Saves only a shape, whatever the configuration says. `original_name` is the framework's name; empty: `name`.
   void save_shape(std::string_view name, const Shape& shape, std::string_view original_name = {});

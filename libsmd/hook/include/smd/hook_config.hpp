@@ -102,7 +102,8 @@ enum class SyncPolicy : std::uint8_t {
 /// A hook saves the tensors of these collections: those named in `include_collections`, those in `collections`,
 /// `default` if there is an `include_regex`, all of them if `all` is named or `save_all` is set, and those that the
 /// framework always saves (losses; with tensorflow and xgboost metrics too). If none of these members is set, it saves
-/// every tensor, as with `save_all`; a JSON configuration that sets none saves what the framework always saves.
+/// every tensor, as with `save_all`, and a single number whose name is that of a loss (`val_loss`) belongs to `losses`
+/// if no collection but `all` has it. A JSON configuration that sets none saves what the framework always saves.
 struct HookConfig {
   /// The trial: a folder, which is made if it does not exist, or `s3://bucket/prefix` in an existing bucket. In JSON:
   /// `LocalPath`, else `S3OutputPath`.

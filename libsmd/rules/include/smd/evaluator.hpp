@@ -121,13 +121,15 @@ class SMD_EXPORT Evaluator {
   /// that the next `offer` evaluates all steps from the first.
   void restart();
   /// Informs rules of the time, for those that watch it. `seconds` is the time of a steady clock. @throws as `run`.
-  void tick(double seconds, bool new_data);
+  /// @param whole Nothing more comes to earlier steps, so that a rule whose range ends there, or before, is over. In a
+  /// log, another file may bring steps late.
+  void tick(double seconds, bool new_data, GlobalStep whole = GlobalStep(INT64_MAX));
   /// Ends the evaluation. `complete`: all steps of the trial were offered, so that rules may close what is open.
   /// @throws as `run`, if steps are evaluated again (`EvaluationOptions::make_again`); a second call then finishes
   /// without these.
   void finish(bool complete = true);
 
-  /// Returns whether no rule wants another step.
+  /// Returns whether no rule wants another step. While a job is followed, none wants one after the end of its range.
   [[nodiscard]] bool all_done() const noexcept;
   /// Returns one result for each rule, in the order in which they were added. The status is `InProgress` until the
   /// evaluation ends, or until the rule wants no more steps. Valid until the next call of a member that is not const.
@@ -147,8 +149,10 @@ class SMD_EXPORT Evaluator {
 
 /// Evaluates one rule as the reference does: at each step from `start_step` (inclusive) to `end_step` (exclusive;
 /// nullopt: to the end of the job). While the job runs, waits for the next step, and until each of the rule's other
-/// trials has come to it or has ended. With `raise_eval_cond`, ends at the first step at which the condition is met;
-/// without it, logs each such step (`log.hpp`) and goes on. Precondition: the rule's trials are set.
+/// trials has come to it or has ended. In a layout without step files, ends once any step at or after `end_step` comes:
+/// earlier ones that another file brings later are not evaluated. With `raise_eval_cond`, ends at the first step at
+/// which the condition is met; without it, logs each such step (`log.hpp`) and goes on. Precondition: the rule's trials
+/// are set.
 /// @throws RuleEvaluationConditionMet (only with `raise_eval_cond`); NoMoreData if the job has ended before the step
 /// that comes before `end_step`; what the rule throws, including StepNotYetAvailable, except for what skips a step
 /// (TensorUnavailable, TensorUnavailableForStep, StepUnavailable, and ReadError, which is a problem of the result); and

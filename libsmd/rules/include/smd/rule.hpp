@@ -146,8 +146,8 @@ class SMD_EXPORT StepNeeds final : public StepTensors {
 
 /// What a rule requested at a step; receives what the rule finds.
 ///
-/// What was not requested or not saved, cannot be read (which the result reports), or is text, complex or empty is null
-/// or nullopt.
+/// What was not requested or not saved, cannot be read (which the result reports), or is text, complex, empty, or
+/// quantised with a known scale and zero point, is null or nullopt.
 class SMD_EXPORT StepView final : public StepTensors {
  public:
   explicit StepView(detail::rules::StepContext& context) noexcept : StepTensors(context) {}
@@ -193,6 +193,7 @@ class SMD_EXPORT RuleEnd {
   void evaluated();
   /// Reports a finding, all of whose fields except `message` must be set.
   void trigger(Finding finding);
+  /// Adds a warning to the result; each text once.
   void warn(std::string text);
 
  private:
@@ -233,9 +234,11 @@ class SMD_EXPORT RuleTick {
   [[nodiscard]] bool new_data() const noexcept { return new_data_; }
   /// Returns the last step at which the rule was invoked; nullopt before the first.
   [[nodiscard]] std::optional<GlobalStep> last_step() const noexcept;
+  /// Reports that something was evaluated.
   void evaluated();
   /// Reports a finding at the last step seen.
   void trigger(Finding finding);
+  /// Adds a warning to the result; each text once.
   void warn(std::string text);
 
  private:
@@ -286,6 +289,7 @@ class SMD_EXPORT Rule {
   void set_trials(const Trial& base, std::vector<const Trial*> others = {});
 
  protected:
+  /// Adds a selection of tensors, for `StepTensors::units`. Call it in the constructor or in `begin`.
   SelectionId select(TensorSelection selection);
 
  private:

@@ -18,7 +18,7 @@ struct RuleConfiguration {
   std::string name = {};            ///< RuleConfigurationName.
   std::string rule_to_invoke = {};  ///< The rule's name or alias; empty if it is missing.
   ParameterTexts parameters = {};   ///< The other RuleParameters, except `source_s3_uri` and `action_json`.
-  std::string source_s3_uri = {};   ///< Not empty: a rule in Python, which is not evaluated here.
+  std::string source_s3_uri = {};   ///< Not empty: a rule in Python, evaluated only if a plug-in or `--python` has it.
   std::string action_json = {};     ///< What to do when the rule triggers; not performed.
   std::string position = {};        ///< Where it is in the document: `DebugRuleConfigurations[2]`; may be empty.
   /// The CollectionConfigurations beside it, as JSON, which say what the hook must save for it; empty if there are

@@ -29,7 +29,7 @@ struct Finding {
   std::string relation = {};               ///< How it compares with `threshold`: `<`, `>`, `<=`, `>=`.
   double threshold = 0;
   std::string message = {};  ///< `gradient/conv0: abs_mean 3e-09 < threshold 1e-07`.
-  std::vector<std::pair<std::string, std::string>> details = {};
+  std::vector<std::pair<std::string, std::string>> details = {};  ///< Further evidence of some checks, by name.
 };
 
 enum class RuleStatus : std::uint8_t {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/classes.hpp"
+#include "text/mapped.hpp"
 
 #include <fmt/format.h>
 
@@ -44,11 +45,8 @@ class ClassImbalance final : public Rule {
   }
 
   void summarize(RuleSummary& summary) override {
-    std::uint64_t most = 0;
-    for (const auto& [mode, counts] : counts_) {
-      most = std::max(most, counts.labels);
-    }
     if (!counts_.empty()) {
+      const auto most = std::ranges::max(mapped(counts_, [](const auto& of_mode) { return of_mode.second.labels; }));
       summary.explain(fmt::format("no mode has samples ({}) labels: at most {}", samples_, most));
     }
   }

@@ -3,6 +3,7 @@
 #include "built_in/losses.hpp"
 #include "framework/nothing_evaluated.hpp"
 #include "framework/rule_run.hpp"
+#include "text/mapped.hpp"
 
 #include <fmt/format.h>
 
@@ -72,14 +73,9 @@ class LossNotDecreasing final : public Rule {
       collections.emplace_back("losses");
     }
     const bool every = !has_lists() && collections.empty();
-    std::optional<SelectionId> by_collection;
-    std::optional<SelectionId> others;
-    if (!collections.empty()) {
-      by_collection = select({.collections = std::move(collections)});
-    }
-    if (every || !regex.empty()) {
-      others = select({.regex = regex, .all = every});
-    }
+    const auto by_collection =
+        collections.empty() ? std::nullopt : std::optional(select({.collections = std::move(collections)}));
+    const auto others = every || !regex.empty() ? std::optional(select({.regex = regex, .all = every})) : std::nullopt;
     losses_ = Losses(by_collection, others);
   }
 
@@ -306,13 +302,8 @@ class LossNotDecreasing final : public Rule {
 
   void check_quarters(StepView& step, const Unit& unit, std::span<const Loss> older,
                       std::span<const Loss> newer) const {
-    const auto median_of = [](std::span<const Loss> losses) {
-      std::vector<double> values(losses.size());
-      std::ranges::transform(losses, values.begin(), [](const Loss& loss) { return loss.value; });
-      return median(std::move(values));
-    };
-    const double old = median_of(older);
-    const double now = median_of(newer);
+    const double old = median(mapped(older, &Loss::value));
+    const double now = median(mapped(newer, &Loss::value));
     const double decrease = old == now ? 0 : 100 * (old - now) / std::abs(old);  // from 0: infinite
     if (!(decrease < least_decrease_) && !std::isnan(now)) {
       return;

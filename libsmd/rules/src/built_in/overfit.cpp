@@ -57,7 +57,8 @@ RuleDescription overfit_rule() {
           "A phase is what EVAL steps there are before the next TRAIN step, or the end; training is what came since "
           "the phase before. At steps without a mode, each has train-X and validation-X (or valid-, val-, eval-, "
           "test-, dev-). The loss of a step is the mean over workers.\n"
-          "In a log directory, or with pairs: per pair of tensors, at each step at which that of validation has a "
+          "In a log directory, at other steps without a mode, or with pairs: per pair of tensors, at each step at "
+          "which that of validation has a "
           "value: this value against the mean of the training values since the pair's step before, up to this one.",
       .frameworks = "all",
       .collections = {"losses"},

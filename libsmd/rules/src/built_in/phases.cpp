@@ -102,12 +102,6 @@ void PairedLosses::pair_by_sides(const StepTensors& step, const Sides& sides, co
 /// An item with several colons is split where both names exist in the trial.
 void PairedLosses::pair_as_said(const TrialSnapshot& snapshot) {
   const auto absent = [&](const std::string& name) { return !snapshot.find_tensor(name); };
-  const auto say_absent = [&](const std::string& name) {
-    const auto names = mapped(snapshot.tensors_by_name(), [&](std::uint32_t id) { return snapshot.tensor(id); });
-    const std::string near = text::joined(nearest(name, names), ", ", [](const auto& one) { return printable(one); });
-    std::string text = "no tensor " + in_quotes(name) + " was saved" + (near.empty() ? "" : "; similar names: " + near);
-    add_once(absent_, std::move(text));
-  };
   for (const std::string& item : items_) {
     const std::vector<TensorPair> readings = readings_of_pair(item);
     const auto whole = std::ranges::find_if(
@@ -118,7 +112,11 @@ void PairedLosses::pair_as_said(const TrialSnapshot& snapshot) {
     }
     for (const std::string& name : {readings.front().training, readings.front().validation}) {
       if (absent(name)) {
-        say_absent(name);
+        const auto names = mapped(snapshot.tensors_by_name(), [&](std::uint32_t id) { return snapshot.tensor(id); });
+        const std::string near =
+            text::joined(nearest(name, names), ", ", [](const auto& one) { return printable(one); });
+        add_once(absent_,
+                 "no tensor " + in_quotes(name) + " was saved" + (near.empty() ? "" : "; similar names: " + near));
       }
     }
   }
@@ -285,11 +283,10 @@ void PhaseRule::begin() {
       by_collection ? select({.collections = {"losses"}}) : select({.regex = regex, .all = regex.empty()});
   if (!base_trial().layout().has_modes) {
     pairs_.emplace(chosen, !by_collection);
-  } else if (by_collection) {
-    losses_ = Losses(chosen, std::nullopt);
-  } else {
-    losses_ = Losses(std::nullopt, chosen);
+    return;
   }
+  losses_ = by_collection ? Losses(chosen, std::nullopt) : Losses(std::nullopt, chosen);
+  without_mode_.emplace(chosen, !by_collection);
 }
 
 bool PhaseRule::looks_at(const StepTensors& step) const {
@@ -304,6 +301,9 @@ void PhaseRule::set_required_tensors(StepNeeds& step) {
     pairs_->need(step);
   } else {
     losses_.need_all(step);
+    if (step.mode() == Mode::global) {
+      without_mode_->need(step);
+    }
   }
 }
 
@@ -317,7 +317,14 @@ std::vector<Phase> PhaseRule::phases_at(StepView& step) {
        : step.mode() == Mode::train ? training_steps_
                                     : validation_steps_);
   }
-  return phases_.add(step, losses);
+  std::vector<Phase> phases = phases_.add(step, losses);
+  if (step.mode() == Mode::global) {
+    std::vector<Phase> named = without_mode_->add(step, nullptr);
+    if (phases.empty()) {
+      phases = std::move(named);
+    }
+  }
+  return phases;
 }
 
 template <class Place, class Found>
@@ -339,6 +346,7 @@ void PhaseRule::evaluate_all(Place& place, const std::vector<Phase>& phases, con
 }
 
 void PhaseRule::invoke_at_step(StepView& step) {
+  started_ = step.step() >= start_;
   if (!looks_at(step)) {
     return;
   }
@@ -368,7 +376,9 @@ void PhaseRule::summarize(RuleSummary& summary) {
   const auto saved = [](std::size_t steps, std::string_view mode) {
     return "losses were saved at " + counted(steps, "step") + " of mode " + std::string(mode);
   };
-  if (pairs_) {
+  if (!started_) {
+    summary.explain("no step of the trial is in range");
+  } else if (pairs_) {
     for (const std::string& text : pairs_->absent()) {
       summary.warn("pairs: " + text);
     }
@@ -386,7 +396,8 @@ void PhaseRule::summarize(RuleSummary& summary) {
   } else if (steps_without_mode_ > 0) {
     summary.explain(
         "no validation loss: losses were saved at " + counted(steps_without_mode_, "step") +
-        " without a mode, and at none a loss named train-X beside validation-X (or valid-, val-, eval-, test-, dev-)");
+        " without a mode, and at none a loss named train-X beside validation-X (or valid-, val-, eval-, test-, dev-), "
+        "nor other names of a training and a validation loss, as train_loss and val_loss");
   }
 }
 

@@ -128,8 +128,10 @@ class PhaseRule : public Rule {
   bool only_losses_ = false;
   Losses losses_;
   std::optional<PairedLosses> pairs_;
+  std::optional<PairedLosses> without_mode_;  // without `pairs_`: for steps without a mode that XGBoost did not name
   std::optional<ZeroLosses> zeros_;
   GlobalStep start_ = GlobalStep(0);
+  bool started_ = false;  // the last step was not before `start_`
   Phases phases_;
   // Numbers of steps with losses:
   std::size_t training_steps_ = 0;

@@ -110,8 +110,6 @@ Distance compare(const TensorView& a, const TensorView& b, const Closeness& tole
   Distance found;
   if (a.dtype() == b.dtype() && a.bytes().size() == b.bytes().size() &&
       std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0) {
-    constexpr Reduction nan{.kind = ReductionKind::nan};
-    found.far = tolerance.equal_nan ? 0 : static_cast<std::uint64_t>(reduce(a, std::span(&nan, 1)).front().real);
     return found;
   }
   constexpr Reduction max{.kind = ReductionKind::max};
@@ -126,7 +124,7 @@ Distance compare(const TensorView& a, const TensorView& b, const Closeness& tole
       const double size_y = std::abs(y[i]);
       const bool both_finite = (size_x <= most) & (size_y <= most);
       const bool near = both_finite & (distance <= tolerance.atol + tolerance.rtol * size_y);
-      const bool same_nan = tolerance.equal_nan & (x[i] != x[i]) & (y[i] != y[i]);
+      const bool same_nan = (x[i] != x[i]) & (y[i] != y[i]);
       far += ((x[i] == y[i]) | near | same_nan) ? 0 : 1;
       x[i] = distance <= most ? distance : 0;
     }

@@ -24,11 +24,11 @@ struct Distance {
 struct Closeness {
   double rtol = 0;
   double atol = 0;
-  bool equal_nan = false;
   bool any = false;  ///< Only whether any pair is far is asked, so not all are counted.
 };
-/// Compares as numpy.isclose does. Close are elements with |a - b| <= atol + rtol |b|, equal infinities, and NaN if
-/// `equal_nan`.
+/// Compares as numpy.isclose does with `equal_nan`. Close are elements with |a - b| <= atol + rtol |b|, equal
+/// infinities, and two NaN. `Comparer` is not used: it subtracts integers of 64 bits without rounding them to doubles,
+/// and leaves pairs that are not finite out of its sums.
 [[nodiscard]] Distance compare(const TensorView& a, const TensorView& b, const Closeness& tolerance);
 
 /// Euclidean norms over all elements.

@@ -16,7 +16,7 @@ namespace smd::detail::rules {
 
 namespace {
 
-constexpr Closeness tolerance{.rtol = 1e-5, .atol = 1e-8, .equal_nan = true};
+constexpr Closeness tolerance{.rtol = 1e-5, .atol = 1e-8};
 
 class SimilarAcrossRuns final : public Rule {
  public:
@@ -31,12 +31,13 @@ class SimilarAcrossRuns final : public Rule {
   }
 
   void set_required_tensors(StepNeeds& step) override {
+    StepContext& context = RuleAccess::context(step);
     for_pairs(step, [&](const Unit& unit, const Unit& other) {
       if (unit.has_value() && other.has_value()) {
-        step.value(unit);
-        step.value(other);
+        context.want_stored(unit, false);
+        context.want_stored(other, false);
       } else {
-        RuleAccess::context(step).lacks(unit);
+        context.lacks(unit);
         for (const std::string_view name : unit.reductions()) {
           if (other.has_reduction(name)) {
             step.saved(unit, name);
@@ -128,8 +129,9 @@ class SimilarAcrossRuns final : public Rule {
   }
 
   static void evaluate_values(StepView& step, const Unit& unit, const Unit& other) {
-    const TensorValue* const a = step.value(unit);
-    const TensorValue* const b = step.value(other);
+    StepContext& context = RuleAccess::context(step);
+    const TensorValue* const a = context.stored(unit);
+    const TensorValue* const b = context.stored(other);
     if (a == nullptr || b == nullptr) {
       return;
     }

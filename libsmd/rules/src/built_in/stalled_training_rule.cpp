@@ -120,10 +120,9 @@ class StalledTrainingRule final : public Rule {
       warn_of_stop(place);
       return;
     }
-    if (stop_tried_) {
+    if (std::exchange(stop_tried_, true)) {
       return;
     }
-    stop_tried_ = true;
     try {
       // By the profile and region that the trial was opened with.
       const RemoteOptions account = TrialSnapshot::last(base_trial()).options().remote;

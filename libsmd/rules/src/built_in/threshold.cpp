@@ -5,6 +5,7 @@
 #include "text/escape.hpp"
 
 #include <smd/elements.hpp>
+#include <smd/trial.hpp>
 
 #include <fmt/format.h>
 
@@ -112,6 +113,12 @@ class Threshold final : public UnitRule {
         threshold_(parameters.number("threshold")),
         mode_(mode),
         for_steps_(for_steps) {}
+
+  void summarize(RuleSummary& summary) override {
+    if (mode_ != Mode::global && !base_trial().layout().has_modes) {
+      summary.explain("the steps of this trial have no modes; select by name instead");
+    }
+  }
 
  private:
   [[nodiscard]] bool looks_at(const StepTensors& step) const override {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/scans.hpp"
-#include "framework/step_context.hpp"
+#include "framework/rule_run.hpp"
 
 #include <smd/reduction.hpp>
 
@@ -20,7 +20,7 @@ class UnchangedTensor final : public UnitRule {
       : UnitRule(parameters, required_selection(parameters)),
         num_steps_(static_cast<std::size_t>(parameters.integer("num_steps"))),
         equal_nan_(parameters.boolean("equal_nan")),
-        tolerance_{parameters.number("rtol"), parameters.number("atol"), true, true} {}
+        tolerance_{parameters.number("rtol"), parameters.number("atol"), true} {}
 
   void summarize(RuleSummary& summary) override {
     if (summary.tensors_asked() > 0) {
@@ -39,7 +39,7 @@ class UnchangedTensor final : public UnitRule {
     const std::span<const Unit> past = window(step, unit);
     // While the window is not full, nothing is compared; this value is kept for later steps.
     for (const Unit& one : past.size() == num_steps_ ? past : past.last(1)) {
-      step.value(one, StepNeeds::Keep::for_later_steps);
+      RuleAccess::context(step).want_stored(one, true);
     }
   }
 
@@ -50,7 +50,7 @@ class UnchangedTensor final : public UnitRule {
     }
     std::vector<const TensorValue*> values;
     for (const Unit& one : past) {
-      values.push_back(step.value(one));
+      values.push_back(RuleAccess::context(step).stored(one));
       if (values.back() == nullptr) {
         return;
       }
@@ -84,7 +84,7 @@ class UnchangedTensor final : public UnitRule {
 
   std::size_t num_steps_;
   bool equal_nan_;
-  Closeness tolerance_;  // with NaN close to NaN
+  Closeness tolerance_;
 };
 
 }  // namespace

@@ -71,7 +71,7 @@ RuleDescription weight_update_ratio_rule() {
       .summary = "weights change by too much or too little",
       .condition =
           "per tensor and worker at TRAIN and GLOBAL steps, w the value now and r the reference, an earlier one of the "
-          "mode: ratio = ||w - r|| / (||r|| + epsilon), Euclidean norms; none if shape, scale or zero point differ\n"
+          "mode: ratio = ||w - r|| / (||r|| + epsilon), Euclidean norms; none if the shapes differ\n"
           "large: ratio > large_threshold; else small: ratio < small_threshold\n"
           "Needs raw values.",
       .frameworks = "deep learning",

@@ -79,12 +79,8 @@ void require_step(const Trial& trial, GlobalStep step, const std::optional<WaitO
   const StepKey key(step);
   if (!wait || snapshot.ended()) {
     snapshot.require(key);
-    return;
-  }
-  if (snapshot.state(key) == StepState::available) {
-    return;
-  }
-  if (trial.wait_for_steps({&key, 1}, *wait) != WaitOutcome::reached) {
+  } else if (snapshot.state(key) != StepState::available &&
+             trial.wait_for_steps({&key, 1}, *wait) != WaitOutcome::reached) {
     throw StepNotYetAvailable(fmt::format("step {} is not there yet; the job is still running", step.value), key);
   }
 }
@@ -135,11 +131,11 @@ class Bridge final : public Rule {
   }
 
   void invoke_at_step(StepView& step) override {
-    if (!impl_.evaluate(custom_, step.step(), step.wait())) {
-      step.evaluated();
-      return;
+    const bool met = impl_.evaluate(custom_, step.step(), step.wait());
+    step.evaluated();
+    if (met) {
+      step.trigger({.check = "condition", .value = 1, .relation = ">", .message = "the condition is met"});
     }
-    step.trigger({.check = "condition", .value = 1, .relation = ">", .message = "the condition is met"});
   }
 
  private:

@@ -91,6 +91,7 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   std::size_t window_steps = 1;
   Reached evaluated;
   std::uint64_t steps_done = 0;
+  GlobalStep whole{base.layout().marks_steps ? INT64_MAX : INT64_MIN};
   // A rule has asked to begin again. No step is evaluated until `catch_up`, which waits for `catch_up_at`, so that late
   // names, however many, take at most about a tenth of the time.
   bool behind = false;
@@ -195,8 +196,9 @@ void Evaluator::Impl::report_new() {
 
 /// Finishes rules that want no more steps, unless they are to begin again: their results are final before the others'.
 void Evaluator::Impl::settle() {
+  const bool marks_steps = base.layout().marks_steps && !ended();
   for (RuleRun& run : runs) {
-    if (!behind && run.result().status == RuleStatus::in_progress && !run.active()) {
+    if (!behind && (!run.active() || (options.follow && run.past_end(marks_steps, whole)))) {
       run.finish(false, ended());
     }
   }
@@ -301,8 +303,9 @@ void Evaluator::offer(std::optional<GlobalStep> last, std::optional<GlobalStep> 
 
 void Evaluator::restart() { impl_->restart(); }
 
-void Evaluator::tick(double seconds, bool new_data) {
+void Evaluator::tick(double seconds, bool new_data, GlobalStep whole) {
   impl_->start();
+  impl_->whole = whole;
   impl_->catch_up(false);
   for (RuleRun& run : impl_->runs) {
     run.tick(seconds, new_data);

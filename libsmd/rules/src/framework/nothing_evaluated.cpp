@@ -276,6 +276,18 @@ bool hides_records(ProblemKind kind) {
   return false;
 }
 
+/// Returns the step of a checkpoint's file; nullopt if it has several, or if none is known. Looks at all rows.
+std::optional<GlobalStep> step_of_file(const EvaluatedTrial& trial, const std::string& file) {
+  std::set<GlobalStep> steps;
+  const TrialSnapshot& snapshot = trial.snapshot();
+  for (const SnapshotStep& step : snapshot.steps()) {
+    if (std::ranges::any_of(snapshot.rows(step.step), [&](SavedRow row) { return *snapshot.file(row) == file; })) {
+      steps.insert(step.step);
+    }
+  }
+  return steps.size() == 1 ? std::optional(*steps.begin()) : std::nullopt;
+}
+
 }  // namespace
 
 void Unread::add_problem(const EvaluatedTrial& trial, const Problem& problem) {
@@ -303,9 +315,13 @@ void Unread::add_record(const EvaluatedTrial& trial, const Problem& problem) {
 
 void Unread::add_files(const EvaluatedTrial& trial, const std::function<bool(GlobalStep)>& wanted, bool collections) {
   for (const SnapshotProblem& found : trial.snapshot().problems()) {
-    const bool of_others = (found.worker && !trial.has_worker(*found.worker)) || (found.step && !wanted(*found.step)) ||
-                           (found.of_collections && !collections);
-    if (of_others || !hides_records(found.problem.kind)) {
+    if (!hides_records(found.problem.kind)) {
+      continue;
+    }
+    const bool search = !found.step && trial.trial().layout().has_headers;  // others may have millions of rows
+    const std::optional<GlobalStep> step = search ? step_of_file(trial, found.problem.file) : found.step;
+    if ((found.worker && !trial.has_worker(*found.worker)) || (step && !wanted(*step)) ||
+        (found.of_collections && !collections)) {
       continue;
     }
     auto& files = found.of_collections                 ? collections_files_

@@ -257,32 +257,21 @@ Parameters::Parameters(std::span<const ParameterSpec> specs, const ParameterText
   }
 }
 
-namespace {
-
-/// Returns null if no value has that name.
-template <class Value>
-const Value* find_value(const std::vector<Value>& values, std::string_view name) noexcept {
-  const auto it = std::ranges::find_if(values, [&](const Value& value) { return value.name == name; });
-  return it == values.end() ? nullptr : &*it;
-}
-
-}  // namespace
-
 const Parameters::Value& Parameters::value(std::string_view name) const {
-  const Value* const found = find_value(values_, name);
-  if (found == nullptr) {
+  const auto found = std::ranges::find(values_, name, &Value::name);
+  if (found == values_.end()) {
     throw InvalidArgument(fmt::format("the rule's table has no parameter '{}'", name));
   }
   return *found;
 }
 
 bool Parameters::has(std::string_view name) const noexcept {
-  const Value* const found = find_value(values_, name);
-  return found != nullptr && found->text;
+  const auto found = std::ranges::find(values_, name, &Value::name);
+  return found != values_.end() && found->text;
 }
 bool Parameters::given(std::string_view name) const noexcept {
-  const Value* const found = find_value(values_, name);
-  return found != nullptr && found->given;
+  const auto found = std::ranges::find(values_, name, &Value::name);
+  return found != values_.end() && found->given;
 }
 std::int64_t Parameters::integer(std::string_view name) const { return value(name).integer; }
 double Parameters::number(std::string_view name) const { return value(name).number; }

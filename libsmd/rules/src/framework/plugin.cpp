@@ -2,6 +2,7 @@
 #include <smd/rule_plugin.hpp>
 
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
 
 #include <smd/error.hpp>
 
@@ -16,6 +17,7 @@
 #include <fstream>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string_view>
 
 namespace smd {
@@ -131,10 +133,8 @@ std::vector<std::string> load_rule_plugin(const std::string& path) {
     refuse(path, "failed to register its rules");
   }
   const std::vector<RuleDescription> rules = rule_descriptions();
-  std::vector<std::string> brought;
-  for (std::size_t i = before; i < rules.size(); ++i) {  // rules are in the order of their registration
-    brought.push_back(rules[i].name);
-  }
+  // Rules are in the order of their registration.
+  std::vector<std::string> brought = detail::mapped(std::span(rules).subspan(before), &RuleDescription::name);
   if (brought.empty()) {
     refuse(path, "registered no rule");
   }

@@ -50,6 +50,7 @@ const Problem* problem_of(const Slot& slot, RecordRequest::Kind kind) {
     case RecordRequest::Kind::computed:
       return given(slot.problem);
     case RecordRequest::Kind::value:
+    case RecordRequest::Kind::stored:
     case RecordRequest::Kind::saved:
       break;
   }
@@ -298,11 +299,11 @@ void RuleRun::note_unread(const StepContext& plan) {
       step_unread_ = true;
     } else if (ask.kind == RecordRequest::Kind::wall_time) {
       continue;
-    } else if (slot.held != Held::numbers && slot.held != Held::nothing) {
+    } else if (!serves(slot.held, ask.kind) && slot.held != Held::nothing) {
       SkippedTensors& skipped = skipped_[{slot.held, slot.trial->number()}];
       skipped.trial = slot.trial;
       skipped.tensors.insert(ask.tensor);
-    } else if (slot.held == Held::numbers && slot.trial == base_) {
+    } else if (slot.held != Held::nothing && slot.trial == base_) {
       numbers_seen_[ask.tensor] = true;
     }
   }
@@ -328,6 +329,9 @@ void RuleRun::count_evaluated() {
 void RuleRun::add_finding(Finding finding) {
   if (finding.message.empty()) {
     finding.message = finding_text(finding);
+  }
+  for (const Trial* const other : other_trials()) {
+    finding.message += ", compared with " + printable(other->path());
   }
   own().findings.push_back(std::move(finding));
 }
@@ -364,10 +368,9 @@ void RuleRun::note_unread_files() {
   const std::vector<TensorSelection>& selections = RuleAccess::selections(*rule_);
   const bool by_collection =
       std::ranges::any_of(selections, [](const TensorSelection& selection) { return !selection.collections.empty(); });
-  std::vector<const EvaluatedTrial*> views{base_};
-  views.insert(views.end(), others_.begin(), others_.end());
-  for (const EvaluatedTrial* const view : views) {
-    unread_.add_files(*view, wanted, by_collection);
+  unread_.add_files(*base_, wanted, by_collection);
+  for (const EvaluatedTrial* const other : others_) {
+    unread_.add_files(*other, wanted, by_collection);
   }
 }
 
@@ -426,11 +429,12 @@ std::vector<std::string> RuleRun::skipped() const {
     std::ranges::sort(names);
     const bool one = names.size() == 1;
     const std::string all = counted(result().tensors_matched, "tensor");
+    const char* const kind = held == Held::text ? "text" : held == Held::quantised ? "quantised" : "complex";
     texts.push_back(fmt::format(
         "{}{} {} and {} skipped: {}", trial == 0 ? "" : "in " + printable(skipped.trial->trial().path()) + " ",
         trial == 0 ? fmt::format("{} of {}", names.size(), all) : counted(names.size(), "tensor"),
         held == Held::no_elements ? (one ? "has no elements" : "have no elements")
-                                  : fmt::format("{} {}", one ? "is" : "are", held == Held::text ? "text" : "complex"),
+                                  : fmt::format("{} {}", one ? "is" : "are", kind),
         one ? "was" : "were", first_names(names)));
   }
   std::vector<std::string_view> lacking;

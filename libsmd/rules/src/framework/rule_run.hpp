@@ -50,7 +50,16 @@ class RuleRun {
 
   /// Returns whether the rule must be invoked at a step; notes if the rule's end excludes the step.
   [[nodiscard]] bool wants(const SnapshotStep& step);
-  [[nodiscard]] bool active() const noexcept { return rule_ != nullptr && !stopped_; }
+  /// Returns whether it may want further steps: it has not stopped, and its evaluation goes on.
+  [[nodiscard]] bool active() const noexcept {
+    return rule_ != nullptr && !stopped_ && result().status == RuleStatus::in_progress;
+  }
+  /// Returns whether no further step in its bounds will come. `marks_steps`: a step that has come is complete, also the
+  /// last in the bounds. `whole`: nothing more comes to earlier steps.
+  [[nodiscard]] bool past_end(bool marks_steps, GlobalStep whole) const noexcept {
+    return (cut_ && whole >= end_.value_or(whole)) ||
+           (marks_steps && end_ && last_ && last_->step.value + 1 >= end_->value);
+  }
   void plan(Window& window, const SnapshotStep& step);
   /// Invokes the rule at the planned steps, in order, until it stops.
   void evaluate();

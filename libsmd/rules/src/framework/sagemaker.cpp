@@ -5,9 +5,11 @@
 
 #include "text/escape.hpp"
 #include "text/json.hpp"
+#include "text/s3_library.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,7 +22,13 @@ constexpr int most_pages = 1000;
 constexpr std::size_t most_matches = 100;
 
 text::JsonDocument<json> call(const char* action, const json& body, const RemoteOptions& options) {
-  const std::string answer = call_sagemaker(action, text::json_text(body), options);
+  std::optional<Problem> problem;
+  const text::S3Library* const library = text::s3_library(problem);
+  const std::string answer =
+      library != nullptr ? library->sagemaker(action, text::json_text(body), options, problem) : std::string();
+  if (problem) {
+    throw ReadError(std::move(*problem));
+  }
   text::JsonDocument<json> parsed;
   if (text::parse_json(answer, parsed) || !parsed->is_object()) {
     throw ReadError(

@@ -122,12 +122,10 @@ Sides::Sides(std::span<const ScalarName> names) {
     }
   }
   for (auto& [key, candidates] : training_) {
-    const auto preference = [&](std::string_view name) {
+    std::ranges::stable_sort(candidates, {}, [&](std::string_view name) {
       const Name& known = names_.find(name)->second;
       return std::tuple(!known.has_side_word, known.words);
-    };
-    std::ranges::stable_sort(candidates,
-                             [&](std::string_view a, std::string_view b) { return preference(a) < preference(b); });
+    });
   }
 }
 

@@ -96,6 +96,7 @@ void StepContext::want(const Unit& unit, std::optional<std::uint32_t> position, 
   const std::uint32_t slot = window.slot(*unit.trial_, unit.row_, *position);
   switch (kind) {
     case RecordRequest::Kind::value:
+    case RecordRequest::Kind::stored:
       window.want_value(slot, keep);
       break;
     case RecordRequest::Kind::saved:
@@ -110,6 +111,11 @@ void StepContext::want(const Unit& unit, std::optional<std::uint32_t> position, 
   asks.push_back({slot, unit.tensor_, kind, reduction});
 }
 
+const TensorValue* StepContext::value(const Unit& unit, RecordRequest::Kind kind) {
+  const Slot* const slot = asked_of_value(unit, kind);
+  return slot != nullptr && slot->have_value ? &slot->value : nullptr;
+}
+
 const Slot* StepContext::asked(const Unit& unit, std::optional<std::uint32_t> position, RecordRequest::Kind kind,
                                const Reduction& reduction) {
   for (std::size_t tried = 0; position && tried < asks.size(); ++tried) {
@@ -118,7 +124,7 @@ const Slot* StepContext::asked(const Unit& unit, std::optional<std::uint32_t> po
     advance();
     if (slot.row == unit.row_ && slot.trial == unit.trial_ && slot.position == *position && next.kind == kind &&
         next.reduction == reduction) {
-      return slot.held == Held::numbers ? &slot : nullptr;
+      return serves(slot.held, kind) ? &slot : nullptr;
     }
   }
   return nullptr;
@@ -131,7 +137,7 @@ const Slot* StepContext::asked_of_value(const Unit& unit, RecordRequest::Kind ki
     if (next.tensor == unit.tensor_ && slot.row == unit.row_ && slot.trial == unit.trial_ && next.kind == kind &&
         next.reduction == reduction) {
       advance();
-      return slot.held == Held::numbers ? &slot : nullptr;
+      return serves(slot.held, kind) ? &slot : nullptr;
     }
   }
   return asked(unit, value_position(unit), kind, reduction);
@@ -236,10 +242,7 @@ void StepNeeds::wall_time(std::optional<SelectionId> of) {
   }
 }
 
-const TensorValue* StepView::value(const Unit& unit) const {
-  const Slot* const slot = context_->asked_of_value(unit, RecordRequest::Kind::value);
-  return slot != nullptr && slot->have_value ? &slot->value : nullptr;
-}
+const TensorValue* StepView::value(const Unit& unit) const { return context_->value(unit, RecordRequest::Kind::value); }
 std::optional<double> StepView::computed(const Unit& unit, const Reduction& reduction) const {
   const Slot* const slot = context_->asked_of_value(unit, RecordRequest::Kind::computed, reduction);
   return slot == nullptr ? std::nullopt : context_->window.number(*slot, reduction);

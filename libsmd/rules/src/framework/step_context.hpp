@@ -23,14 +23,19 @@ class RuleRun;
 /// Sets the step of a finding.
 void place_at(Finding& finding, const SnapshotStep& step);
 
-/// One request of a rule.
+/// One request of a rule. `stored`: the value, or the integers of a quantised tensor.
 struct RecordRequest {
-  enum class Kind : std::uint8_t { value, saved, computed, wall_time };
+  enum class Kind : std::uint8_t { value, stored, saved, computed, wall_time };
   std::uint32_t slot = 0;
   std::uint32_t tensor = 0;  ///< Id in the slot's trial.
   Kind kind = Kind::value;
   Reduction reduction = {};
 };
+
+/// Returns whether a record holds numbers of which a request may get something.
+[[nodiscard]] inline bool serves(Held held, RecordRequest::Kind kind) noexcept {
+  return held == Held::numbers || (held == Held::quantised && kind == RecordRequest::Kind::stored);
+}
 
 /// One rule at one step: what it requested and, once the window was read, what it found. `StepNeeds` and `StepView` are
 /// views of it.
@@ -57,6 +62,13 @@ class StepContext {
   /// Requests a record; without a position, `lacks` it.
   void want(const Unit& unit, std::optional<std::uint32_t> position, RecordRequest::Kind kind,
             const Reduction& reduction = {}, bool keep = false);
+  /// As `StepNeeds::value` and `StepView::value`, for rules that compare two values of the same meaning: they may also
+  /// take the integers of quantised tensors.
+  void want_stored(const Unit& unit, bool keep) {
+    want(unit, value_position(unit), RecordRequest::Kind::stored, {}, keep);
+  }
+  [[nodiscard]] const TensorValue* stored(const Unit& unit) { return value(unit, RecordRequest::Kind::stored); }
+  [[nodiscard]] const TensorValue* value(const Unit& unit, RecordRequest::Kind kind);
   /// Returns what a request read; null if there was no such request, or no numbers.
   [[nodiscard]] const Slot* asked(const Unit& unit, std::optional<std::uint32_t> position, RecordRequest::Kind kind,
                                   const Reduction& reduction = {});

@@ -24,6 +24,11 @@ constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
 /// Returns whether a record's elements cannot be read, though it is known where it is and when it was made.
 bool of_unread_type(const Place& place) { return place.type && !place.type->unread_type.empty(); }
 
+/// Of all meanings (`ValueType::meaning`), only those of quantised tensors have a zero point.
+bool is_quantised(const Place& place) {
+  return place.type && place.type->meaning.find("zero point") != std::string::npos;
+}
+
 }  // namespace
 
 const KeptValues::Kept* KeptValues::find(const Key& key) {
@@ -68,6 +73,7 @@ void Window::take(Slot& slot, const Place& place, Extent& value, ValueReducer& r
   if (slot.held != Held::numbers) {
     return;
   }
+  slot.held = is_quantised(place) ? Held::quantised : Held::numbers;
   const std::vector<Reduction>& reductions = sets_.of(slot.reductions);
   bool reduced = false;
   const bool wanted = slot.value_wanted || slot.number_wanted;
@@ -182,7 +188,7 @@ void Window::read(unsigned jobs, ReadCounters& counters) {
         slot.wall_time = kept->wall_time;
         slot.timed = true;
         slot.held = kept->held;
-        slot.have_value = kept->held == Held::numbers;
+        slot.have_value = kept->held == Held::numbers || kept->held == Held::quantised;
         continue;
       }
     }

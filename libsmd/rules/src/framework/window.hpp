@@ -37,8 +37,9 @@ class ReductionSets {
   std::vector<std::vector<Reduction>> sets_{{}};
 };
 
-/// What a record holds. Rules look at real numbers and skip all else.
-enum class Held : std::uint8_t { nothing, numbers, no_elements, complex_numbers, text };
+/// What a record holds. Rules look at real numbers and skip all else. `quantised`: integers, which stand for numbers by
+/// a known scale and zero point.
+enum class Held : std::uint8_t { nothing, numbers, no_elements, complex_numbers, text, quantised };
 
 /// One record that some rules need: what they need of it and, once it was read, the result.
 struct Slot {

@@ -58,7 +58,7 @@ bool surely_agrees(const TensorSet& set, const ShardIndex& index, const Headers&
   };
   const auto whole = [](const Place& place) { return place.file && place.next == place.file->header.entries.size(); };
   const std::set<std::string_view> named(index.files.begin(), index.files.end());
-  const auto is_named = [&](const TensorFile& file) { return named.contains(text::leaf_of(file.path)); };
+  const auto is_named = [&](const std::string& file) { return named.contains(text::leaf_of(file)); };
   return std::ranges::all_of(index.tensors, names_next) && std::ranges::all_of(places, whole) &&
          std::ranges::all_of(set.files, is_named);
 }
@@ -72,10 +72,7 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const Header
   for (const ShardIndex::Tensor& tensor : index.tensors) {
     said[tensor.file].emplace_back(tensor.name);
   }
-  std::set<std::string> files;
-  for (const TensorFile& file : set.files) {
-    files.insert(file.path);
-  }
+  std::set<std::string> files(set.files.begin(), set.files.end());
   for (const std::string& file : index.files) {
     files.insert(text::path_in(set.folder, file));
   }
@@ -131,8 +128,8 @@ void check_index(const TensorSet& set, const ShardIndex& index, const Headers& h
 void check_count(const TensorSet& set, const Report& missing) {
   constexpr std::size_t most_told = 20;
   std::vector<bool> there(std::size_t{set.of} + 1);
-  for (const TensorFile& file : set.files) {
-    there[split_tensor_file_name(file.path).shard] = true;
+  for (const std::string& file : set.files) {
+    there[split_tensor_file_name(file).shard] = true;
   }
   const auto absent = static_cast<std::size_t>(std::count(there.begin() + 1, there.end(), false));
   std::size_t told = 0;

@@ -188,10 +188,8 @@ std::optional<NamedStep> step_of_name(std::string_view name) {
   if (const auto step = step_in(name)) {
     return NamedStep{*step, StepUnit::step};
   }
-  if (const auto epoch = epoch_in(name)) {
-    return NamedStep{*epoch, StepUnit::epoch};
-  }
-  return std::nullopt;
+  const auto epoch = epoch_in(name);
+  return epoch ? std::optional(NamedStep{*epoch, StepUnit::epoch}) : std::nullopt;
 }
 
 std::uint64_t version_of_name(std::string_view name) {
@@ -205,7 +203,9 @@ std::optional<unsigned> label_of_name(std::string_view name) {
   return label == labels.end() ? std::nullopt : std::optional(static_cast<unsigned>(label - labels.begin()));
 }
 
-bool is_checkpoint_folder(std::string_view name) { return step_of_name(name) || label_of_name(name); }
+bool is_checkpoint_folder(std::string_view name) {
+  return (step_of_name(name) || label_of_name(name)) && !is_name_of_copy(name);
+}
 
 bool may_have_components(std::string_view name, bool is_pipeline) {
   return is_pipeline ||

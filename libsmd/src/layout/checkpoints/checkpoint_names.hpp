@@ -75,7 +75,8 @@ struct NamedStep {
 /// several. Returns nullopt for a name without label. A name with a label has no step, whatever number it contains.
 [[nodiscard]] std::optional<unsigned> label_of_name(std::string_view name);
 
-/// Returns whether a folder of that name is a checkpoint among others: whether it has a step, an epoch or a label.
+/// Returns whether a folder of that name is a checkpoint among others: whether it has a step, an epoch or a label, and
+/// is not the name of an unfinished copy.
 [[nodiscard]] bool is_checkpoint_folder(std::string_view name);
 
 /// Returns whether the folders in a folder are components of one checkpoint, such as `unet`: in a pipeline, and where

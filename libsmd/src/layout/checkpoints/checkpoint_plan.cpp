@@ -112,6 +112,19 @@ Status list_objects(storage::Storage& storage, CheckpointFolders& found) {
   return listed;
 }
 
+/// Leaves out the folders of the place that are unfinished copies, and what is in them.
+void leave_out_copies(CheckpointFolders& found) {
+  std::erase_if(found.folders, [&](const auto& one) {
+    const std::string outer = one.first.substr(0, one.first.find('/'));
+    const bool copy = is_name_of_copy(outer);
+    if (copy && outer == one.first) {
+      found.notes.add(
+          make_problem(ProblemKind::remark, in_quotes(outer) + " is left out: " + std::string(name_is_of_copy)));
+    }
+    return copy;
+  });
+}
+
 }  // namespace
 
 bool CheckpointFolder::has_trainer_state() const noexcept {
@@ -136,15 +149,16 @@ Outcome<CheckpointFolders> list_checkpoint_folders(storage::Storage& storage, st
     if (Status listed = list_objects(storage, found); !listed) {
       return std::move(listed.problem());
     }
-    return found;
+  } else {
+    auto root = list_one(storage, {});
+    if (!root) {
+      return std::move(root.problem());
+    }
+    const bool of_components = may_have_components(place, root->is_pipeline);
+    found.folders.emplace("", *std::move(root));
+    list_inner(storage, {}, of_components ? listed_levels - 1 : listed_levels, of_components, found);
   }
-  auto root = list_one(storage, {});
-  if (!root) {
-    return std::move(root.problem());
-  }
-  const bool of_components = may_have_components(place, root->is_pipeline);
-  found.folders.emplace("", *std::move(root));
-  list_inner(storage, {}, of_components ? listed_levels - 1 : listed_levels, of_components, found);
+  leave_out_copies(found);
   return found;
 }
 
@@ -220,9 +234,9 @@ class Planner {
       const TensorFileName name = split_tensor_file_name(file.name);
       const std::string path = text::path_in(folder, file.name);
       if (file.name.ends_with(distributed_ending)) {
-        set_of(distributed_name, {}, 0).files = {{text::path_in(folder, distributed_name), false}};
+        set_of(distributed_name, {}, 0).files = {text::path_in(folder, distributed_name)};
       } else if (!tensor_ending(file.name).empty() && !stated_step_(path).foreign) {
-        set_of(name.stem, name.ending, name.of).files.push_back({path, file.link});
+        set_of(name.stem, name.ending, name.of).files.push_back(path);
       }
     }
     for (const storage::DirEntry& file : contents.files) {
@@ -261,7 +275,7 @@ class Planner {
       }
     }
     const auto main = main_set(own, indexed);
-    return main ? stated_step_(own[*main]->files.front().path) : StatedStep();
+    return main ? stated_step_(own[*main]->files.front()) : StatedStep();
   }
 
   std::optional<std::int64_t> step_of_state(const std::string& path) const {
@@ -274,16 +288,16 @@ class Planner {
     for (TensorSet& set : sets_of({}, {}, root)) {
       Candidate candidate;
       const bool whole = set.ending != safetensors_ending && set.of == 0 && !set.files.empty();
-      candidate.name = whole ? text::leaf_of(set.files.front().path) : std::string_view(set.stem);
+      candidate.name = whole ? text::leaf_of(set.files.front()) : std::string_view(set.stem);
       candidate.label = label_of_name(set.stem);
       const std::optional<NamedStep> named = step_of_name(set.stem);
       if (!candidate.label && !named) {
         root_.checkpoint.sets.push_back(std::move(set));
         continue;
       }
-      candidate.number = number_of({}, set.files.empty() ? StatedStep() : stated_step_(set.files.front().path), named);
+      candidate.number = number_of({}, set.files.empty() ? StatedStep() : stated_step_(set.files.front()), named);
       candidate.by_name = candidate.number == named;
-      candidate.checkpoint.path = set.files.empty() ? set.index : set.files.front().path;
+      candidate.checkpoint.path = set.files.empty() ? set.index : set.files.front();
       candidate.checkpoint.sets.push_back(std::move(set));
       take(std::move(candidate));
     }
@@ -304,9 +318,7 @@ class Planner {
     candidate.name = name;
     candidate.label = label_of_name(name);
     if (!candidate.label && !named) {
-      if (is_name_of_copy(name)) {
-        leave_out(name, "its name is that of an unfinished copy");
-      } else if (component) {
+      if (component) {
         append(root_.checkpoint.sets, sets_of(name, text::path_in(name, ""), folder));
       }
       return;  // else it is a trial of its own
@@ -343,9 +355,8 @@ class Planner {
       choose_alone(root_);
       leave_out_labelled(nullptr);
     } else if (!labelled_.empty()) {
-      Candidate& best = *std::ranges::min_element(labelled_, [](const auto& a, const auto& b) {
-        return std::tie(*a.label, a.name) < std::tie(*b.label, b.name);
-      });
+      Candidate& best =
+          *std::ranges::min_element(labelled_, {}, [](const auto& one) { return std::tie(*one.label, one.name); });
       leave_out_labelled(&best);
       choose_alone(best);
     }
@@ -364,9 +375,9 @@ class Planner {
     const bool steps =
         std::ranges::any_of(numbered_, [](const Candidate& one) { return one.number->unit == StepUnit::step; });
     plan_.unit = steps ? StepUnit::step : StepUnit::epoch;
-    std::ranges::sort(numbered_, [](const Candidate& a, const Candidate& b) {
-      return std::tuple(a.number->number, !a.by_name, UINT64_MAX - version_of_name(a.name), std::string_view(a.name)) <
-             std::tuple(b.number->number, !b.by_name, UINT64_MAX - version_of_name(b.name), std::string_view(b.name));
+    std::ranges::sort(numbered_, {}, [](const Candidate& one) {
+      return std::tuple(one.number->number, !one.by_name, UINT64_MAX - version_of_name(one.name),
+                        std::string_view(one.name));
     });
     for (Candidate& candidate : numbered_) {
       if (candidate.number->unit != plan_.unit) {
@@ -504,7 +515,7 @@ CheckpointPlan plan_single_file(const std::string& file, const StatedStep& state
   checkpoint.path = file;
   TensorSet& set = checkpoint.sets.emplace_back();
   set.stem = name.stem;
-  set.files.push_back({file, false});
+  set.files.push_back(file);
   return plan;
 }
 

@@ -32,7 +32,7 @@ struct CheckpointFolder {
 /// The folder of a place (`""`), the folders in it, and those in checkpoints' folders and components.
 struct CheckpointFolders {
   std::map<std::string, CheckpointFolder, std::less<>> folders;  ///< By path; only `""` may be empty.
-  ProblemList notes{limits::problems_per_trial};                 ///< Folders that cannot be listed.
+  ProblemList notes{limits::problems_per_trial};                 ///< Folders that cannot be listed, or are left out.
 
   [[nodiscard]] const CheckpointFolder* find(std::string_view path) const;
   /// Returns whether a plan may use the files of a folder. False: it only tells that they are not read.
@@ -43,22 +43,16 @@ struct CheckpointFolders {
 /// `place`: as in `plan_checkpoints`.
 [[nodiscard]] Outcome<CheckpointFolders> list_checkpoint_folders(storage::Storage& storage, std::string_view place);
 
-/// A file with the name of a file of tensors.
-struct TensorFile {
-  std::string path;
-  bool link = false;
-};
-
 /// Files of one stem in one folder: one file, or shards.
 struct TensorSet {
   std::string folder;
   std::string component;  ///< Path of the folder relative to its checkpoint's, without the step, ending with `/`; or
                           ///< empty.
   std::string stem;
-  std::string ending;             ///< Of its files: `.safetensors`.
-  std::uint32_t of = 0;           ///< The number of shards by their names; 0 if the file is whole.
-  std::vector<TensorFile> files;  ///< By name. Empty if only the index exists.
-  std::string index;              ///< The path of the shard index; empty if there is none.
+  std::string ending;              ///< Of its files: `.safetensors`.
+  std::uint32_t of = 0;            ///< The number of shards by their names; 0 if the file is whole.
+  std::vector<std::string> files;  ///< Their paths, by name. Empty if only the index exists.
+  std::string index;               ///< The path of the shard index; empty if there is none.
 };
 
 struct Checkpoint {

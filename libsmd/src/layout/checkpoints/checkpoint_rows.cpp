@@ -213,11 +213,10 @@ class RowFiller {
   }
 
   void finish(const CheckpointRow& place, RowEntries&& row, double wall_time) {
-    StepRow step;
-    step.file = {place.step, 0, place.id};
-    step.mode_step = place.step;
-    step.payload = static_cast<std::uint32_t>(tables_.payloads.size());
-    step.event_file = tables_.paths.add(place.path);
+    const StepRow step{.file = {place.step, 0, place.id},
+                       .mode_step = place.step,
+                       .payload = static_cast<std::uint32_t>(tables_.payloads.size()),
+                       .event_file = tables_.paths.add(place.path)};
     tables_.payloads.push_back(std::move(row).finish(tables_, name_lists_, type_lists_, wall_time));
     loaded_.rows.push_back({step, 0});
   }

@@ -5,6 +5,7 @@
 #include "text/escape.hpp"
 #include "text/json.hpp"
 #include "text/mapped.hpp"
+#include "text/number.hpp"
 #include "text/path.hpp"
 #include "text/words.hpp"
 #include "wire/first_bytes.hpp"
@@ -32,7 +33,6 @@ constexpr WallClock::time_point long_ago;
 
 constexpr const char* ends_in_hole =
     "ends in a hole, which is read as zeros: it was not written to its end, or a copy left out zeros";
-constexpr const char* leads_nowhere = "is a symbolic link that leads nowhere: the file is absent";
 
 /// Returns whether a file of that age may still be written to, because it ends too soon. Some writers set its length
 /// first.
@@ -42,15 +42,15 @@ bool may_grow(const TensorFileHeader& header, std::chrono::nanoseconds age) {
 
 /// Returns the files with names of files of tensors in a place and its folders, except those in trials of their own,
 /// and in folders that are not read.
-std::vector<TensorFile> candidates(const CheckpointFolders& folders, std::string_view place) {
+std::vector<std::string> candidates(const CheckpointFolders& folders, std::string_view place) {
   const bool components = may_have_components(place, folders.find("")->is_pipeline);
-  std::vector<TensorFile> files;
+  std::vector<std::string> files;
   for (const auto& [path, folder] : folders.folders) {
     if (folders.may_be_read(path) &&
         (path.empty() || components || is_checkpoint_folder(path.substr(0, path.find('/'))))) {
       for (const storage::DirEntry& file : folder.files) {
         if (!tensor_ending(file.name).empty()) {
-          files.push_back({text::path_in(path, file.name), file.link});
+          files.push_back(text::path_in(path, file.name));
         }
       }
     }
@@ -59,18 +59,19 @@ std::vector<TensorFile> candidates(const CheckpointFolders& folders, std::string
 }
 
 /// Reports the problems of a file. `growing`: it may still be written to.
-void tell_problems(const TensorFile& file, const TensorFileHeader& header, bool growing, bool named_alone,
+void tell_problems(const std::string& file, const TensorFileHeader& header, bool growing, bool named_alone,
                    const std::function<void(Problem)>& report) {
   const auto add = [&](Problem problem) {
-    problem.file = problem.file.empty() ? file.path : problem.file;
+    problem.file = problem.file.empty() ? file : problem.file;
     report(std::move(problem));
   };
   if (header.unreadable) {
     const bool absent = header.unreadable->kind == ProblemKind::not_found;
-    return add(!absent     ? *header.unreadable
-               : file.link ? damaged(leads_nowhere)
-                           : make_problem(named_alone ? ProblemKind::not_found : ProblemKind::absent,
-                                          "is no longer there: it was removed while the trial was read"));
+    return add(!absent ? *header.unreadable
+               : header.unreadable->text == storage::leads_nowhere
+                   ? damaged(header.unreadable->text)
+                   : make_problem(named_alone ? ProblemKind::not_found : ProblemKind::absent,
+                                  "is no longer there: it was removed while the trial was read"));
   }
   for (Problem& problem : header.header.problems.all()) {
     if (!growing) {
@@ -187,15 +188,11 @@ class CheckpointLook {
       last_state_ = std::max(last_state_, listing_->steps.find(path)->step.value_or(-1));
     }
     for (const std::string& path : states) {
-      tell_state(path, *folders);
+      tell_state(path);
     }
     // Those that may state the step of a checkpoint, or be none of tensors.
-    std::vector<std::string> files;
-    for (TensorFile& file : candidates(*folders, place_.name)) {
-      if (!file.path.ends_with(safetensors_ending)) {
-        files.push_back(std::move(file.path));
-      }
-    }
+    std::vector<std::string> files = candidates(*folders, place_.name);
+    std::erase_if(files, [](const std::string& file) { return file.ends_with(safetensors_ending); });
     std::ranges::transform(listing_->rows, std::back_inserter(files), &CheckpointRow::path);
     if (Status read = do_all(readings_of(files, true)); !read) {
       return read;
@@ -233,20 +230,17 @@ class CheckpointLook {
   }
 
   /// Reports why the log of a trainer_state.json cannot be used.
-  void tell_state(const std::string& path, const CheckpointFolders& folders) {
+  void tell_state(const std::string& path) {
     const auto state = listing_->steps.find(path);
     if (!state->problem) {
       return;
     }
     Problem problem = *state->problem;
     if (problem.kind == ProblemKind::not_found) {
-      const std::vector<storage::DirEntry>& files = folders.find(text::folder_of(path))->files;
-      const bool link = std::ranges::any_of(
-          files, [](const storage::DirEntry& file) { return file.name == trainer_state_name && file.link; });
-      if (!link) {
+      if (problem.text != storage::leads_nowhere) {
         return;  // removed with its checkpoint, whose files are reported
       }
-      problem = damaged(leads_nowhere);
+      problem = damaged(std::move(problem.text));
     } else if (const auto named = step_of_name(text::folder_of(path));
                problem.kind == ProblemKind::not_yet && request_.as_it_stands && named &&
                named->unit == StepUnit::step && named->number < last_state_) {
@@ -335,7 +329,7 @@ class CheckpointLook {
     std::vector<std::string> indexes;
     for (const Checkpoint& checkpoint : plan_.checkpoints) {
       for (const TensorSet& set : checkpoint.sets) {
-        std::ranges::transform(set.files, std::back_inserter(files), &TensorFile::path);
+        files.insert(files.end(), set.files.begin(), set.files.end());
         if (!set.index.empty()) {
           indexes.push_back(set.index);
         }
@@ -381,9 +375,9 @@ class CheckpointLook {
     std::vector<CheckpointRow> rows;
     for (const Checkpoint& checkpoint : plan_.checkpoints) {
       const auto is_whole = [&](const TensorSet& set) {
-        return std::ranges::none_of(set.files, [&](const TensorFile& file) {
-          const auto header = listing_->headers.find(file.path);
-          return header->header.cut || header->unreadable || may_grow(*header, age_of_file(file.path, header->written));
+        return std::ranges::none_of(set.files, [&](const std::string& file) {
+          const auto header = listing_->headers.find(file);
+          return header->header.cut || header->unreadable || may_grow(*header, age_of_file(file, header->written));
         });
       };
       last_whole_ = std::ranges::all_of(checkpoint.sets, is_whole) ? checkpoint.step : last_whole_;
@@ -403,7 +397,7 @@ class CheckpointLook {
     for (CheckpointRow& row : rows) {
       row.id = row.id == 0 ? listing_->next_id++ : row.id;
     }
-    std::ranges::sort(rows, [](const CheckpointRow& a, const CheckpointRow& b) { return a.id < b.id; });
+    std::ranges::sort(rows, {}, &CheckpointRow::id);
     listing_->rows = std::move(rows);
     listing_->log_path = plan_.trainer_state;
     listing_->log_rows = plan_.trainer_state.empty() ? std::vector<LogRow>() : list_log();
@@ -434,7 +428,7 @@ class CheckpointLook {
     bool partial = false;
     for (const TensorSet& set : checkpoint.sets) {
       partial = tell_shards(set, was_whole, awaited) || partial;
-      for (const TensorFile& file : set.files) {
+      for (const std::string& file : set.files) {
         growing = tell_problems_of(file, checkpoint.step) || growing;
       }
     }
@@ -473,11 +467,10 @@ class CheckpointLook {
       for (std::size_t i = 0; i < sets.size(); ++i) {
         const TensorSet& set = *sets[i];
         const std::string prefix = main == i ? set.component : set.component + set.stem + "/";
-        for (const TensorFile& file : set.files) {
-          const auto header = listing_->headers.find(file.path);
+        for (const std::string& file : set.files) {
+          const auto header = listing_->headers.find(file);
           const bool facts = main == i && set.component.empty() && &file == &set.files.front();
-          rows.push_back(
-              {checkpoint.step, file.path, prefix, !main || main == i, facts, header->reading, header->stamp});
+          rows.push_back({checkpoint.step, file, prefix, !main || main == i, facts, header->reading, header->stamp});
         }
       }
     }
@@ -490,8 +483,8 @@ class CheckpointLook {
       if (!set.index.empty()) {
         age = std::min(age, age_of_file(set.index));
       }
-      for (const TensorFile& file : set.files) {
-        age = std::min(age, age_of_file(file.path, listing_->headers.find(file.path)->written));
+      for (const std::string& file : set.files) {
+        age = std::min(age, age_of_file(file, listing_->headers.find(file)->written));
       }
     }
     return age;
@@ -517,16 +510,16 @@ class CheckpointLook {
 
   /// Reports the problems of a file. Returns true if it may still be written to. If the trial is not followed, that
   /// ends once a later step is complete.
-  bool tell_problems_of(const TensorFile& file, std::int64_t step) {
-    const auto header = listing_->headers.find(file.path);
-    const std::chrono::nanoseconds age = age_of_file(file.path, header->written);
+  bool tell_problems_of(const std::string& file, std::int64_t step) {
+    const auto header = listing_->headers.find(file);
+    const std::chrono::nanoseconds age = age_of_file(file, header->written);
     const bool named_alone = !place_.file.empty();
     const bool ended = request_.as_it_stands && (named_alone || step < last_whole_);
     const bool growing = may_grow(*header, age) && !ended;
     tell_problems(file, *header, growing, named_alone, [&](Problem problem) { problems_.add(std::move(problem)); });
     if (growing) {
       look_again_after(age);
-      listing_->headers.read_again(file.path);
+      listing_->headers.read_again(file);
     }
     return growing;
   }
@@ -544,10 +537,9 @@ class CheckpointLook {
     const auto json = [](const auto& value) { return text::json_text(nlohmann::json(value)); };
     for (const pytorch::Fact& fact : header->torch->facts) {
       const auto* const real = std::get_if<double>(&fact.value);
-      extras->hyperparameters.values[fact.name] = real == nullptr || std::isfinite(*real) ? std::visit(json, fact.value)
-                                                  : std::isnan(*real)                     ? "NaN"
-                                                  : *real > 0                             ? "Infinity"
-                                                                                          : "-Infinity";
+      extras->hyperparameters.values[fact.name] = real == nullptr || std::isfinite(*real)
+                                                      ? std::visit(json, fact.value)
+                                                      : std::string(text::word_of_non_finite(*real));
     }
     listing_->extras = extras;
   }
@@ -579,8 +571,7 @@ class CheckpointLook {
   /// Returns whether all rows of the look before still exist unchanged.
   [[nodiscard]] bool still_there() const {
     const auto kept = [&](const CheckpointRow& row) {
-      return std::ranges::binary_search(listing_->rows, row,
-                                        [](const CheckpointRow& a, const CheckpointRow& b) { return a.id < b.id; });
+      return std::ranges::binary_search(listing_->rows, row.id, {}, &CheckpointRow::id);
     };
     const auto log_kept = [&](const LogRow& row) {
       const LogRow* const now = listing_->find_log_row(row.step);
@@ -721,37 +712,37 @@ class CheckpointsLayout final : public Layout {
                    const std::function<void(Problem)>& report) const override {
     const auto& own = static_cast<const CheckpointListing&>(listing);
     const bool alone = !place_.file.empty();
-    const auto check = [&](const TensorFile& file, bool beside) {
-      const auto known = own.headers.find(file.path);
+    const auto check = [&](const std::string& file, bool beside) {
+      const auto known = own.headers.find(file);
       const auto age = [](const std::string&, WallClock::time_point written) { return storage::age_of(written); };
-      const TensorFileHeader read = known ? TensorFileHeader() : read_header(storage, file.path, age);
+      const TensorFileHeader read = known ? TensorFileHeader() : read_header(storage, file, age);
       const TensorFileHeader& header = known ? *known : read;
-      const auto is_it = [&](const CheckpointRow& row) { return row.path == file.path; };
+      const auto is_it = [&](const CheckpointRow& row) { return row.path == file; };
       if (!beside) {  // the look has no row of a file that may still be written to
         const bool growing = may_grow(header, storage::age_of(header.written)) && std::ranges::none_of(own.rows, is_it);
         tell_problems(file, header, growing, alone, report);
       }
-      const auto opened = storage.open(file.path);
+      const auto opened = storage.open(file);
       if (opened && !header.hole && (*opened)->ends_in_hole()) {
-        report(make_problem(ProblemKind::remark, ends_in_hole, file.path));
+        report(make_problem(ProblemKind::remark, ends_in_hole, file));
       }
       if (header.torch) {
-        check_torch_file(storage, file.path, header, report);
+        check_torch_file(storage, file, header, report);
       } else if (opened) {  // it may be a plain pickle
-        tell_globals(file.path, pytorch::read_torch_file({**opened, 0, (*opened)->size()}), report);
+        tell_globals(file, pytorch::read_torch_file({**opened, 0, (*opened)->size()}), report);
       }
     };
     const auto folders = alone ? Outcome(CheckpointFolders()) : list_checkpoint_folders(storage, place_.name);
     if (!folders) {
       return;  // reported by the look
     }
-    std::vector<TensorFile> files = alone ? std::vector<TensorFile>() : candidates(*folders, place_.name);
+    std::vector<std::string> files = alone ? std::vector<std::string>() : candidates(*folders, place_.name);
     for (const CheckpointRow& row : own.rows) {
       if (alone || text::leaf_of(row.path) == distributed_name) {
-        files.push_back({row.path});
+        files.push_back(row.path);
       }
     }
-    for (const TensorFile& file : files) {
+    for (const std::string& file : files) {
       check(file, false);
     }
     for (const auto& [path, folder] : folders->folders) {
@@ -759,7 +750,7 @@ class CheckpointsLayout final : public Layout {
         continue;
       }
       for (const std::string& name : folder.beside) {
-        check({text::path_in(path, name)}, true);
+        check(text::path_in(path, name), true);
       }
       if (!folder.has_trainer_state() || !(path.empty() || is_checkpoint_folder(path))) {
         continue;

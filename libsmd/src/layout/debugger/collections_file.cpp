@@ -330,6 +330,30 @@ bool all_there(const CollectionsInfo& info) {
          static_cast<std::int64_t>(info.workers.size()) >= info.num_workers.value_or(1);
 }
 
+/// Returns worker and name of each collections file among a folder's entries, by worker. Sets `problems` to notes on
+/// other files.
+std::vector<std::pair<std::string, std::string>> collections_files(const std::vector<storage::DirEntry>& entries,
+                                                                   std::vector<Problem>& problems) {
+  std::vector<std::pair<std::string, std::string>> files;
+  ProblemList strays(limits::problems_per_trial);
+  for (const storage::DirEntry& entry : entries) {
+    std::string_view part = entry.name;
+    if (entry.kind == storage::EntryKind::folder || part.ends_with(".tmp") || is_apple_double(part)) {
+      continue;
+    }
+    if (!part.ends_with(collections_suffix) || part.size() == collections_suffix.size()) {
+      strays.add(make_problem(ProblemKind::note, "ignored: the name is not that of a collections file",
+                              text::path_in(collections_folder, entry.name)));
+      continue;
+    }
+    part.remove_suffix(collections_suffix.size());
+    files.emplace_back(worker_name(part), entry.name);
+  }
+  problems = strays.all(std::string(collections_folder));
+  std::ranges::sort(files);
+  return files;
+}
+
 }  // namespace
 
 std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storage,
@@ -340,41 +364,15 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
   }
   auto result = std::make_shared<DebuggerCollections>();
   DebuggerCollections& info = *result;
-  std::vector<std::pair<std::string, std::string>> files;  // worker, leaf
-  ProblemList strays(limits::problems_per_trial);
-  Outcome<std::unique_ptr<storage::Folder>> folder(nullptr);
-  const auto take_entries = [&](const std::vector<storage::DirEntry>& entries) {
-    for (const storage::DirEntry& entry : entries) {
-      std::string_view part = entry.name;
-      if (entry.kind == storage::EntryKind::folder || part.ends_with(".tmp") || is_apple_double(part)) {
-        continue;
-      }
-      if (!part.ends_with(collections_suffix) || part.size() == collections_suffix.size()) {
-        strays.add(make_problem(ProblemKind::note, "ignored: the name is not that of a collections file",
-                                text::path_in(collections_folder, entry.name)));
-        continue;
-      }
-      part.remove_suffix(collections_suffix.size());
-      files.emplace_back(worker_name(part), entry.name);
-    }
-  };
-  Status listed = ok();
-  if (storage.remote()) {
-    listed = storage.list_parts(collections_folder, take_entries);
-  } else if (auto opened = storage.open_listed(collections_folder)) {
-    take_entries(opened->entries);
-    folder = std::move(opened->folder);
-  } else {
-    listed = std::move(opened.problem());
-  }
-  info.problems = strays.all(std::string(collections_folder));
+  auto listed = storage.open_listed(collections_folder);
   if (!listed) {
     if (listed.problem().kind != ProblemKind::not_found) {
       info.problems.push_back(listed.problem());
     }
     return result;
   }
-  std::ranges::sort(files);
+  const auto files = collections_files(listed->entries, info.problems);
+  Outcome<std::unique_ptr<storage::Folder>> folder = std::move(listed->folder);
   for (const auto& [worker, leaf] : files) {
     info.files.push_back(leaf);
     info.stamps.push_back(*folder ? (*folder)->stamp(leaf)

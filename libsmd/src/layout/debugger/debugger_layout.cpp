@@ -105,8 +105,7 @@ class Look {
     std::inplace_merge(wanted.begin(), wanted.begin() + failed, wanted.end(), order);
     std::ranges::copy_if(listing_.replaced, std::back_inserter(wanted),
                          [&](const StepPart& file) { return listing_.named->was_read(file); });
-    sort_if_needed(wanted, order);
-    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    sort_each_once(wanted, order);
     return wanted;
   }
 

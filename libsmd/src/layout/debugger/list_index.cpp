@@ -290,8 +290,7 @@ void DebuggerListing::take_fresh() {
   rank_workers();
   std::vector<StepPart>& fresh = named->fresh;
   const auto order = [&](const StepPart& a, const StepPart& b) { return before(a, b); };
-  sort_if_needed(fresh, order);
-  fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
+  sort_each_once(fresh, order);
   named->files.merge(fresh, order);
   newest_step.resize(workers.size(), INT64_MIN);
   for (const StepPart& file : fresh) {

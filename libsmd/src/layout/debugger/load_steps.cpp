@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <unordered_set>
 #include <utility>
 
 namespace smd::detail::layout {
@@ -177,32 +176,14 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
     }
   }
   std::ranges::sort(odd, {}, &StepLoader::Result::index);
-  // The name of a dangling link is still there, that of a removed file is not. The folder of several is listed once.
-  std::uint32_t listed_folder = no_id;
-  std::unordered_set<std::string> names;
-  const auto still_listed = [&](const StepPart& file) {
-    if (const std::uint32_t folder = DebuggerListing::folder_of(file); listed_folder != folder) {
-      listed_folder = folder;
-      names.clear();
-      const auto entries = storage.list(listing.folders[folder]);
-      for (const storage::DirEntry& entry : entries ? *entries : std::vector<storage::DirEntry>()) {
-        names.insert(entry.name);
-      }
-    }
-    std::string leaf;
-    listing.append_leaf(leaf, file);
-    return names.contains(leaf);
-  };
   for (StepLoader::Result& item : odd) {
     const StepPart& file = files[item.index];
     if (item.failure) {
-      const bool removed = item.failure->kind == ProblemKind::not_found && (storage.remote() || !still_listed(file));
+      const bool removed = item.failure->kind == ProblemKind::not_found && item.failure->text != storage::leads_nowhere;
       loaded.failures.push_back({file, std::move(*item.failure), removed});
     }
-    if (!item.refused.empty()) {
-      for (Problem& problem : item.refused.all(listing.path(file))) {
-        loaded.notes.add(std::move(problem));
-      }
+    for (Problem& problem : item.refused.all(listing.path(file))) {
+      loaded.notes.add(std::move(problem));
     }
   }
   std::erase_if(rows, [](const LoadedSteps::Row& row) { return row.count == 0; });

@@ -6,6 +6,7 @@
 #include "text/ascii.hpp"
 #include "text/escape.hpp"
 #include "text/mapped.hpp"
+#include "text/nearest.hpp"
 #include "text/number.hpp"
 #include "text/time.hpp"
 #include "text/trim.hpp"
@@ -108,7 +109,7 @@ class MetricTaker {
                                                       : read_json(reader);
     if (!refused && request_.as_it_stands && !place_.step_name.empty() && cursor_.form != MetricForm::csv &&
         cursor_.all_rows != 0 && cursor_.skipped == cursor_.all_rows && cursor_.contradicted == 0) {
-      refused = refuse(fmt::format("no row has a step '{}'", printable(place_.step_name)));
+      refused = refuse(fmt::format("no row has a step '{}'{}", printable(place_.step_name), meant_step()));
     }
     if (reader.problem()) {
       cursor_.stamp.reset();
@@ -339,9 +340,16 @@ class MetricTaker {
     }
     choose_step(cursor_.header);
     if (!place_.step_name.empty() && !cursor_.step_column) {
-      return refuse(fmt::format("has no column '{}'", printable(place_.step_name)));
+      return refuse(fmt::format("has no column '{}'{}", printable(place_.step_name), meant_step()));
     }
     return std::nullopt;
+  }
+
+  /// Which names are like that of the step that was asked for, to be appended to a message.
+  [[nodiscard]] std::string meant_step() const {
+    std::vector<std::string> meant = nearest(place_.step_name, cursor_.names.texts().by_number);
+    std::erase(meant, place_.step_name);  // JSON lines: the name that was asked for is among them
+    return printable(did_you_mean(meant));
   }
 
   /// Takes the best of some columns as that of steps.
@@ -461,6 +469,49 @@ class MetricTaker {
     }
   }
 
+  /// Returns whether only rows without any step came, as of hyperparameters. What came out of them keeps its steps.
+  [[nodiscard]] bool late() const { return cursor_.step_chosen && !cursor_.step_column; }
+  [[nodiscard]] bool has_step_name(const Cell& cell) const { return cursor_.columns[cell.column].rank.has_value(); }
+  [[nodiscard]] bool may_be_step(const Cell& cell) const {
+    const std::string_view name = cursor_.names[cell.column];
+    return has_step_name(cell) && !counts_epochs(name) && !cursor_.choices.fractions.contains(std::string(name));
+  }
+
+  /// Chooses the step, if the row of `cells_` is the first that tells it.
+  void choose_step_of_row(std::uint64_t offset) {
+    const bool is_late = late();
+    // Other rows, of texts and times, may come before what the log is about.
+    const auto tells = [&](const Cell& cell) {
+      return has_step_name(cell) || (cell.is_number && cursor_.columns[cell.column].role == Role::tensor);
+    };
+    const auto is_step = [&](const Cell& cell) {
+      return is_late ? may_be_step(cell) && step_in(cell) : has_step_name(cell);
+    };
+    if (is_late ? std::ranges::none_of(cells_, is_step)
+                : cursor_.step_chosen || (place_.step_name.empty() && std::ranges::none_of(cells_, tells))) {
+      return;
+    }
+    for (const Cell& cell : cells_) {
+      if (is_step(cell)) {
+        cursor_.choices.step_names.emplace(cursor_.names[cell.column]);
+      }
+    }
+    std::vector<std::uint32_t> columns;
+    for (const std::string& name :
+         place_.step_name.empty() ? cursor_.choices.step_names : std::set<std::string>{place_.step_name}) {
+      previous_ = no_id;
+      columns.push_back(column_of(name));
+    }
+    choose_step(columns);
+    form_.forget();
+    if (is_late) {
+      cursor_.late_step = offset;
+    } else {
+      cursor_.skipped = cursor_.step_column ? cursor_.all_rows : 0;
+      cursor_.last_step.reset();
+    }
+  }
+
   /// Returns whether the text is an object, or blank. `unsure`: it need not be one.
   bool take_object(std::string_view text, std::uint64_t offset, bool unsure) {
     const std::string_view object = text::trimmed(text);
@@ -518,42 +569,9 @@ class MetricTaker {
     if (cells_.empty()) {
       return true;
     }
-    // Other rows, of texts and times, may come before what the log is about.
-    const auto tells_step = [&](const Cell& cell) { return cursor_.columns[cell.column].rank.has_value(); };
-    const auto tells = [&](const Cell& cell) {
-      return tells_step(cell) || (cell.is_number && cursor_.columns[cell.column].role == Role::tensor);
-    };
-    // So may rows without any step, as of hyperparameters. What came out of them keeps its steps.
-    const bool late = cursor_.step_chosen && !cursor_.step_column;
-    const auto may_be_step = [&](const Cell& cell) {
-      const std::string_view name = cursor_.names[cell.column];
-      return tells_step(cell) && !counts_epochs(name) && !cursor_.choices.fractions.contains(std::string(name));
-    };
-    const auto is_step = [&](const Cell& cell) { return late ? may_be_step(cell) && step_in(cell) : tells_step(cell); };
-    if (late ? std::ranges::any_of(cells_, is_step)
-             : !cursor_.step_chosen && (!place_.step_name.empty() || std::ranges::any_of(cells_, tells))) {
-      for (const Cell& cell : cells_) {
-        if (is_step(cell)) {
-          cursor_.choices.step_names.emplace(cursor_.names[cell.column]);
-        }
-      }
-      std::vector<std::uint32_t> columns;
-      for (const std::string& name :
-           place_.step_name.empty() ? cursor_.choices.step_names : std::set<std::string>{place_.step_name}) {
-        previous_ = no_id;
-        columns.push_back(column_of(name));
-      }
-      choose_step(columns);
-      form_.forget();
-      if (late) {
-        cursor_.late_step = offset;
-      } else {
-        cursor_.skipped = cursor_.step_column ? cursor_.all_rows : 0;
-        cursor_.last_step.reset();
-      }
-    }
+    choose_step_of_row(offset);
     learn(text);
-    if (cursor_.step_chosen && !cursor_.step_column && std::ranges::any_of(cells_, may_be_step)) {
+    if (late() && std::ranges::any_of(cells_, [this](const Cell& cell) { return may_be_step(cell); })) {
       form_.forget();  // the next row may have a whole number there
     }
     take_row(cells_, offset);

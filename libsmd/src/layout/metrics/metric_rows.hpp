@@ -82,11 +82,13 @@ struct MetricCursor : SeriesCursor, GrowingFile {  // up to the first row that w
   std::uint64_t contradicted = 0;  ///< Rows whose step has a fraction.
   std::optional<std::int64_t> last_step;
   std::optional<double> last_epoch;
-  ProblemList problems{limits::problems_per_file};
-  std::optional<Problem> rest;  ///< What is said of the end of the file.
   /// Of a log that is written anew, and has less than was returned: its stamp, and since when it is as it is.
   std::optional<storage::FileStamp> anew;
   std::optional<std::chrono::steady_clock::time_point> anew_since;
+  /// How often a log was written anew with other rows, so that all of them came again, and from which step the last
+  /// time.
+  std::uint64_t rewritings = 0;
+  std::int64_t again_from = 0;
 };
 
 /// Whether a log that was written anew has the numbers that earlier looks returned.

@@ -272,7 +272,8 @@ std::optional<Problem> metric_log_problem(std::string_view beginning, bool needs
   }
   const bool named = std::any_of(values.values().begin(), values.values().end(),
                                  [&](const auto& value) { return rank_of_step_name(values.name(value)).has_value(); });
-  return needs_step && !named ? std::optional(refuse(false, "no member of its first object is a step: " + no_step))
+  return needs_step && !named ? std::optional(refuse(false, "no member of its first object is a step: " + no_step +
+                                                                ", also one that only later rows have"))
                               : std::nullopt;
 }
 

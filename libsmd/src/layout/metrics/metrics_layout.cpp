@@ -86,6 +86,11 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
     remark(std::string("steps are the numbers of rows, from 0: ") +
            (cursor.form == MetricForm::csv ? "no column is a step" : "the first row has no step"));
   }
+  if (cursor.rewritings != 0) {
+    remark(fmt::format("was written anew{}: its rows come again, from step {}",
+                       cursor.rewritings == 1 ? "" : fmt::format(", {} times by now", cursor.rewritings),
+                       cursor.again_from));
+  }
   if (cursor.late_step) {
     notes.add({ProblemKind::warning, cursor.path, cursor.late_step,
                "this row has the first step: steps before it are the numbers of rows"});
@@ -196,11 +201,14 @@ class MetricsLayout final : public Layout {
     LookRequest local = request;
     local.jobs = storage.remote() ? 1 : request.jobs;
     MetricChoices choices;
+    bool all_again = false;
     while (true) {  // reads again if other choices are better, or other numbers stand where returned ones stood
       const auto cursor = goes_on ? std::make_shared<MetricCursor>(*known) : emptied(known);
       if (!goes_on) {
         cursor->path = *path;
         cursor->choices = choices;
+        cursor->rewritings = known == nullptr ? 0 : known->rewritings;
+        cursor->again_from = known == nullptr ? 0 : known->again_from;
         read_hyperparameters(storage, cursor->extras.hyperparameters);
       }
       cursor->stamp = stamp;
@@ -217,6 +225,10 @@ class MetricsLayout final : public Layout {
       } else if (rows->again == Again::all) {
         cursor->contradicted = decides ? 0 : cursor->contradicted;
         rows->found.afresh = afresh;
+        if (const auto& again = rows->found.loaded.rows; all_again && !request.as_it_stands && !again.empty()) {
+          ++cursor->rewritings;
+          cursor->again_from = again.front().row.file.step;
+        }
         return ended_with(cursor, std::move(rows->found));
       } else if (rows->again == Again::some && !request.as_it_stands && (!rests || rows->found.loaded.rows.empty()) &&
                  ((*opened)->size() < known->offset || std::ranges::all_of(returned, [&](const auto& one) {
@@ -232,6 +244,7 @@ class MetricsLayout final : public Layout {
         return ended_with(waiting, std::move(nothing_new));
       } else {
         returned.clear();
+        all_again = true;
       }
     }
   }

@@ -65,20 +65,21 @@ void take_event_file(const std::string& path, EventFiles& files) {
   }
 }
 
-void sort_by_run(std::vector<std::string>& paths) {
-  std::sort(paths.begin(), paths.end(), [](const std::string& a, const std::string& b) {
-    return std::pair(run_of(a), text::leaf_of(a)) < std::pair(run_of(b), text::leaf_of(b));
-  });
-}
-
 /// The collections folder of a debugger trial. No folder in such a trial is a run, not even its `tensorboard` folder.
 constexpr std::string_view debugger_collections = "collections/000000000";
 
-/// Removes paths in debugger trials below the folder, for stores without folders.
-void leave_out_debugger_trials(std::vector<std::string>& paths, const std::set<std::string>& trials) {
-  std::erase_if(paths, [&](const std::string& path) {
+/// Removes paths in folders that a walk does not visit, for stores without folders: in debugger trials below the
+/// folder, and in unfinished copies, with a note.
+void leave_out_folders(EventFiles& files, const std::set<std::string>& trials) {
+  std::set<std::string> copies;
+  std::erase_if(files.paths, [&](const std::string& path) {
     for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
-      if (trials.contains(path.substr(0, slash))) {
+      const std::string folder = path.substr(0, slash);
+      const bool copy = is_name_of_copy(text::leaf_of(folder));
+      if (copy && copies.insert(folder).second) {
+        files.notes.add({ProblemKind::remark, folder, {}, std::string(name_is_of_copy)});
+      }
+      if (copy || trials.contains(folder)) {
         return true;
       }
     }
@@ -96,7 +97,7 @@ Status list_objects(storage::Storage& storage, EventFiles& files) {
       }
     }
   });
-  leave_out_debugger_trials(files.paths, trials);
+  leave_out_folders(files, trials);
   return listed;
 }
 
@@ -228,7 +229,8 @@ Outcome<EventFiles> find_event_files(storage::Storage& storage, CheckedFiles& ch
   if (!listed) {
     return listed.problem();
   }
-  sort_by_run(files.paths);
+  std::ranges::sort(files.paths, {},
+                    [](const std::string& path) { return std::pair(run_of(path), text::leaf_of(path)); });
   leave_out_foreign(storage, files, checked);
   keep_own(files.paths);
   return files;
@@ -269,9 +271,7 @@ std::uint32_t WorkersOfRun::begin_file(std::string_view writer, double first_tim
 }
 
 void WorkersOfRun::end_file(std::uint32_t worker, double last_time) {
-  if (last_time > last_times_[worker]) {
-    last_times_[worker] = last_time;
-  }
+  last_times_[worker] = std::max(last_times_[worker], last_time);
 }
 
 std::optional<Held> holds_log_directory(FolderWalk& folder) {

@@ -30,13 +30,10 @@ struct LogFile : GrowingFile {  // up to the first record that was not read
   bool lost_records = false;  ///< Among those that were read, some are damaged: metadata of tags may be lost.
   double first_time = std::numeric_limits<double>::infinity();  ///< Of its events.
   double last_time = -std::numeric_limits<double>::infinity();
-  std::uint32_t place = 0;                          ///< In the order of its run.
-  std::uint32_t worker = 0;                         ///< Worker id, if the file has events.
-  bool stopped = false;                             ///< The last session event or summary is SessionLog STOP.
-  ProblemList problems{limits::problems_per_file};  ///< Of records that were read.
-  /// Why the bytes after `offset` were not read. `cut`: only because the record is incomplete, since `cut_since`.
-  std::optional<Problem> rest;
-  bool cut = false;
+  std::uint32_t place = 0;   ///< In the order of its run.
+  std::uint32_t worker = 0;  ///< Worker id, if the file has events.
+  bool stopped = false;      ///< The last session event or summary is SessionLog STOP.
+  bool cut = false;          ///< `rest` says only that a record is incomplete, since `cut_since`.
   std::chrono::steady_clock::time_point cut_since;
 };
 

@@ -5,6 +5,8 @@
 #include "layout/wandb/run_file.hpp"
 #include "text/escape.hpp"
 #include "text/json.hpp"
+#include "text/loss_name.hpp"
+#include "text/nearest.hpp"
 #include "text/number.hpp"
 #include "text/path.hpp"
 #include "text/words.hpp"
@@ -342,7 +344,7 @@ class WandbTaker {
                               beyond ? "rounded" : "a float64"));
     }
     if (!facts.loss) {
-      facts.loss = is_loss_name(name);
+      facts.loss = text::is_loss_name(name);
     }
     const double number = null ? std::numeric_limits<double>::quiet_NaN() : value.number;
     return {id, ValueKind::number, whole ? Dtype::int64 : Dtype::float64,
@@ -612,9 +614,11 @@ std::optional<Problem> step_problem(const WandbCursor& cursor) {
     return std::nullopt;
   }
   const bool named = cursor.table.names.find(step_name) != no_id;
-  return make_problem(ProblemKind::not_found,
-                      fmt::format("no record has {}'{}'", named ? "a whole number in " : "", printable(step_name)),
-                      cursor.files.front().path);
+  const std::string meant = named ? "" : did_you_mean(nearest(step_name, cursor.table.names.texts().by_number));
+  return make_problem(
+      ProblemKind::not_found,
+      fmt::format("no record has {}'{}'{}", named ? "a whole number in " : "", printable(step_name), printable(meant)),
+      cursor.files.front().path);
 }
 
 /// Returns the files to read, in order; nullopt if all must be read from the start.

@@ -19,8 +19,6 @@ namespace smd::detail::layout {
 struct WandbFile : GrowingFile {          // up to the first chunk that was not read
   bool skipping = false;                  ///< `RunFileReader::skipping`
   std::optional<std::int64_t> exit_code;  ///< The run ended.
-  ProblemList problems{limits::problems_per_file};
-  std::optional<Problem> rest;  ///< Why reading failed.
 };
 
 /// What is known of a name besides its values.

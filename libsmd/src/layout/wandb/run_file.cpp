@@ -3,6 +3,7 @@
 
 #include "text/ascii.hpp"
 #include "text/limits.hpp"
+#include "text/path.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -71,13 +72,10 @@ RunFiles find_run_files(const Entries& entries, const std::function<Entries(cons
       runs.emplace_back(entry.name, file->name);
     }
   }
-  std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
-    return std::pair(time_of(a.first), std::string_view(a.first)) <
-           std::pair(time_of(b.first), std::string_view(b.first));
-  });
+  std::ranges::sort(runs, {},
+                    [](const auto& run) { return std::pair(time_of(run.first), std::string_view(run.first)); });
   for (const auto& [folder, file] : runs) {
-    found.paths.push_back(folder);
-    found.paths.back().append("/").append(file);
+    found.paths.push_back(text::path_in(folder, file));
     found.one_run = found.one_run && file == runs.front().second;
   }
   return found;
