@@ -459,18 +459,17 @@ TEST_CASE("a note says of each rewriting with other rows from which step they co
   log.write_over("step,loss\n1,5\n2,4\n3,3\n");  // only one row is new
   log.look();
   CHECK(notes() == Texts());
-  log.write_over("step,loss\n1,9\n2,8\n3,7\n4,6\n");
-  log.look();
-  CHECK(notes() == Texts{"was written anew: its rows come again, from step 1"});
-  log.append("5,5\n");
-  log.look();
-  CHECK(notes() == Texts{"was written anew: its rows come again, from step 1"});
-  log.write_over("step,loss\n3,1\n4,0.5\n");
-  log.look();
-  CHECK(notes() == Texts{"was written anew, 2 times by now: its rows come again, from step 3"});
-  log.append("5,0.25\n");
-  log.look();
-  CHECK(notes() == Texts{"was written anew, 2 times by now: its rows come again, from step 3"});
+  const auto rewrite = [&](const char* content, const char* more, const Texts& expected) {
+    log.write_over(content);
+    log.look();
+    CHECK(notes() == expected);
+    log.append(more);
+    log.look();
+    CHECK(notes() == expected);
+  };
+  rewrite("step,loss\n1,9\n2,8\n3,7\n4,6\n", "5,5\n", {"was written anew: its rows come again, from step 1"});
+  rewrite("step,loss\n3,1\n4,0.5\n", "5,0.25\n",
+          {"was written anew, 2 times by now: its rows come again, from step 3"});
 }
 
 TEST_CASE("a shorter log with rows or names that were never there is another one, and comes at once") {
