@@ -67,7 +67,7 @@ class SmoothView : public ResultView {
  private:
   // Drops the last numbers of the row's series, and those just before the row, if they were superseded. Without -F: all
   // but the last, which do not change any more.
-  void drop_superseded(const ResultRow& row, std::map<std::int64_t, SmoothedSeries::Point>& points) const {
+  void drop_superseded(const ResultRow& row, std::vector<SmoothedSeries::Point>& points) const {
     if (trial_now_ == nullptr) {
       points.erase(points.begin(), points.empty() ? points.end() : std::prev(points.end()));
       return;
@@ -76,8 +76,9 @@ class SmoothView : public ResultView {
     query.tensors = row.tensor.empty() ? tensors_at(*trial_now_, selection_, {}) : std::vector{std::string(row.tensor)};
     query.workers.assign(row.worker.empty() ? 0 : 1, std::string(row.worker));
     for (const std::int64_t end : {INT64_MAX, row.step.value}) {
-      for (const auto place = points.lower_bound(end); place != points.begin(); points.erase(std::prev(place))) {
-        query.steps = {{GlobalStep(std::prev(place)->first)}};
+      for (auto place = std::ranges::lower_bound(points, end, {}, &SmoothedSeries::Point::step);
+           place != points.begin(); place = points.erase(std::prev(place))) {
+        query.steps = {{GlobalStep(std::prev(place)->step)}};
         if (any_entry(*trial_now_, query)) {
           break;
         }

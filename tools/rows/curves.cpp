@@ -156,17 +156,25 @@ void Curves::print(OutputFile& out, const OutputOptions& options, bool several_t
 }
 
 double SmoothedSeries::put(std::int64_t step, double number) {
-  const auto place = points.insert_or_assign(step, Point{number}).first;
-  Point before = place == points.begin() ? Point() : std::prev(place)->second;
-  for (auto next = place; next != points.end(); ++next) {
-    Point& point = next->second;
-    const bool finite = std::isfinite(point.number);
-    point.sum = finite ? weight * before.sum + (1 - weight) * point.number : before.sum;
-    point.left = finite ? before.left * weight : before.left;
-    point.mean = finite ? point.sum / (1 - point.left) : point.number;
-    before = point;
+  auto place = std::ranges::lower_bound(points, step, {}, &Point::step);
+  if (place == points.end() || place->step != step) {
+    place = points.insert(place, Point{.step = step});
   }
-  return place->second.mean;
+  place->number = number;
+  Point before = place == points.begin() ? Point() : *std::prev(place);
+  for (auto next = place; next != points.end(); ++next) {
+    const bool finite = std::isfinite(next->number);
+    next->sum = finite ? weight * before.sum + (1 - weight) * next->number : before.sum;
+    next->left = finite ? before.left * weight : before.left;
+    next->mean = finite ? next->sum / (1 - next->left) : next->number;
+    before = *next;
+  }
+  return place->mean;
+}
+
+const SmoothedSeries::Point* SmoothedSeries::find(std::int64_t step) const {
+  const auto place = std::ranges::lower_bound(points, step, {}, &Point::step);
+  return place == points.end() || place->step != step ? nullptr : &*place;
 }
 
 ChartAxis statistic_axis(std::string_view name) {

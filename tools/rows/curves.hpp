@@ -158,6 +158,7 @@ class CurvesView : public Curves {
 /// finite numbers. Numbers that are not finite stay as they are. Steps may come in any order.
 struct SmoothedSeries {
   struct Point {
+    std::int64_t step = 0;
     double number = 0;
     double mean = 0;
     double sum = 0;
@@ -165,10 +166,12 @@ struct SmoothedSeries {
   };
 
   double weight = 0;
-  std::map<std::int64_t, Point> points = {};  ///< By step.
+  std::vector<Point> points = {};  ///< By step.
 
   /// Adds or replaces a number, after which later means are others. Returns its mean.
   double put(std::int64_t step, double number);
+  /// Null if the step has no number.
+  [[nodiscard]] const Point* find(std::int64_t step) const;
 };
 
 }  // namespace smd::tool

@@ -88,24 +88,15 @@ class Smoothing {
     series.weight = *options_.smooth;
     const auto& points = series.points;
     if (points.empty()) {
-      const ScalarColumn column = ScalarColumn::read(trial, key.tensor, mode, std::string(key.worker));
-      std::map<std::int64_t, double> numbers;  // a number that comes between others costs the later ones' means
-      for (const ColumnPart& part : column.parts()) {
-        for (std::size_t i = 0; i < part.size(); ++i) {
-          numbers[part.step(i).value] = part.value(i);
-        }
-      }
-      for (const auto& [step, number] : numbers) {
-        series.put(step, number);
-      }
-    } else if (!points.contains(key.step.value)) {
-      const GlobalStep last(points.rbegin()->first);
+      begin(ScalarColumn::read(trial, key.tensor, mode), {mode, std::string(key.tensor), {}});
+    } else if (series.find(key.step.value) == nullptr) {
+      const GlobalStep last(points.back().step);
       const std::vector<GlobalStep> steps =
           key.step < last ? std::vector{key.step} : mapped(TrialSnapshot::last(trial).steps(last), &SnapshotStep::step);
       read(trial, {{std::string(key.tensor)}, steps, mode, {std::string(key.worker)}}, series);
     }
-    const auto found = points.find(key.step.value);
-    return found == points.end() ? std::nullopt : std::optional(found->second.mean);
+    const SmoothedSeries::Point* const found = series.find(key.step.value);
+    return found == nullptr ? std::nullopt : std::optional(found->mean);
   }
 
   /// Called before a followed step: begins anew if values were superseded since the last call.
@@ -117,6 +108,32 @@ class Smoothing {
   }
 
  private:
+  using Name = std::tuple<std::optional<Mode>, std::string, std::string>;  // mode, tensor, worker
+
+  /// Fills the series of all workers that have none yet.
+  void begin(const ScalarColumn& column, Name name) {
+    std::map<std::string_view, std::vector<std::pair<std::int64_t, double>>> of_workers;
+    for (const ColumnPart& part : column.parts()) {
+      auto& numbers = of_workers[part.worker()];
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        numbers.emplace_back(part.step(i).value, part.value(i));
+      }
+    }
+    for (auto& [worker, numbers] : of_workers) {
+      std::get<2>(name) = worker;
+      SmoothedSeries& series = series_[name];
+      series.weight = *options_.smooth;
+      if (series.points.empty()) {
+        // A number that comes between others costs the later ones' means.
+        std::ranges::stable_sort(numbers, {}, &std::pair<std::int64_t, double>::first);
+        series.points.reserve(numbers.size());
+        for (const auto& [step, number] : numbers) {
+          series.put(step, number);
+        }
+      }
+    }
+  }
+
   static void read(const Trial& trial, const EntryQuery& query, SmoothedSeries& series) {
     std::vector<WantedValue> wanted;
     std::vector<std::int64_t> steps;
@@ -136,7 +153,7 @@ class Smoothing {
   }
 
   const TensorOptions& options_;
-  std::map<std::tuple<std::optional<Mode>, std::string, std::string>, SmoothedSeries> series_;  // mode, tensor, worker
+  std::map<Name, SmoothedSeries> series_;
   std::pair<std::uint64_t, std::uint64_t> state_;
 };
 

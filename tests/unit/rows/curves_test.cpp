@@ -37,12 +37,13 @@ TEST_CASE("a smoothed series is that of its steps in their order, whatever the o
   CHECK(series.put(2, 2) == doctest::Approx(8.0 / 3));
   CHECK(series.put(1, 6) == doctest::Approx(16.0 / 3));
   CHECK(series.put(3, 1) == doctest::Approx(32.0 / 15));
-  CHECK(series.points.at(2).mean == doctest::Approx(24.0 / 7));
+  CHECK(series.find(2)->mean == doctest::Approx(24.0 / 7));
   CHECK(series.put(1, std::numeric_limits<double>::infinity()) == std::numeric_limits<double>::infinity());
-  CHECK(series.points.at(2).mean == doctest::Approx(8.0 / 3));
-  series.points.erase(1);
+  CHECK(series.find(2)->mean == doctest::Approx(8.0 / 3));
+  series.points.erase(series.points.begin() + 1);
+  CHECK(series.find(1) == nullptr);
   CHECK(series.put(2, 8) == doctest::Approx(20.0 / 3));
-  CHECK(series.points.at(3).mean == doctest::Approx(24.0 / 7));
+  CHECK(series.find(3)->mean == doctest::Approx(24.0 / 7));
 }
 
 TEST_CASE("what is the same of all curves stands above the chart, what differs names them") {
