@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -23,8 +24,6 @@
 namespace smd::python {
 
 namespace {
-
-using Worker = std::optional<std::string>;
 
 std::optional<Mode> chosen(Mode mode) { return mode == Mode::global ? std::nullopt : std::optional(mode); }
 
@@ -69,10 +68,14 @@ TensorValue gathered(const Rows& rows, Dtype dtype, const Get& get) {
   return value_of(dtype, {static_cast<std::int64_t>(count)}, numbers, count);
 }
 
+bool one_type(const ScalarColumn& column) {
+  const std::span<const ColumnPart> parts = column.parts();
+  return std::ranges::all_of(parts, [&](const ColumnPart& part) { return part.dtype() == parts.front().dtype(); });
+}
+
 TensorValue numbers_of(const Rows& rows) {
-  const std::span<const ColumnPart> parts = rows.column.parts();
-  const Dtype dtype = parts.front().dtype();
-  if (std::any_of(parts.begin(), parts.end(), [&](const ColumnPart& part) { return part.dtype() != dtype; })) {
+  const Dtype dtype = rows.column.parts().front().dtype();
+  if (!one_type(rows.column)) {
     return gathered<double>(rows, Dtype::float64, [](const auto& part, std::size_t i) { return part.value(i); });
   }
   const auto stored = [&]<class Stored>(Stored /*size*/) {
@@ -156,8 +159,7 @@ std::int64_t last_step(const Trial& trial, const std::string& tensor, Mode mode,
 
 TensorValue steps_of(const std::vector<TensorEntry>& entries, Mode mode) {
   const std::shared_ptr<std::int64_t[]> steps = room_for<std::int64_t>(entries.size());
-  std::transform(entries.begin(), entries.end(), steps.get(),
-                 [&](const TensorEntry& entry) { return step_of(entry, mode); });
+  std::ranges::transform(entries, steps.get(), [&](const TensorEntry& entry) { return step_of(entry, mode); });
   return value_of(Dtype::int64, {static_cast<std::int64_t>(entries.size())}, steps, entries.size());
 }
 
@@ -177,10 +179,22 @@ void read_each(const Trial& trial, std::size_t count, const std::stop_token& sto
 /// Adjacent rows of one worker, which has a name, and how many they are.
 using Run = std::pair<std::string, std::size_t>;
 
+/// Returns whether float64 holds a column's numbers.
+bool fit_float64(const ScalarColumn& column) {
+  constexpr double largest = 0x1p53;  // up to which it holds each integer
+  return std::ranges::all_of(column.parts(), [](const ColumnPart& part) {
+    bool fit = true;
+    for (std::size_t i = 0; i < part.size() && !is_floating(part.dtype()); ++i) {
+      fit = fit && std::abs(part.value(i)) < largest;
+    }
+    return fit;
+  });
+}
+
 /// Returns steps, numbers (in their own type, or float64 if they have several), if wanted times, and runs of the rows.
-/// Nullopt if a value is not a single number.
+/// Nullopt if a value is not a single number; with `exact` also if it has axes, or if float64 does not hold it.
 std::optional<std::tuple<TensorValue, TensorValue, std::optional<TensorValue>, std::vector<Run>>> numbers(
-    const Trial& trial, const std::string& tensor, Mode mode, const Worker& worker, bool with_times) {
+    const Trial& trial, const std::string& tensor, Mode mode, const Worker& worker, bool with_times, bool exact) {
   const Tensor owner = trial.tensor(tensor);  // keeps names
   if (!ScalarColumn::held(trial, tensor)) {
     // The first value tells whether it is worthwhile to look at all.
@@ -196,7 +210,7 @@ std::optional<std::tuple<TensorValue, TensorValue, std::optional<TensorValue>, s
         throw ReadError(*problem);
       }
     }
-    if (element_count(*shape) != std::uint64_t{1}) {
+    if (element_count(*shape) != std::uint64_t{1} || (exact && !shape->empty())) {
       return std::nullopt;
     }
   }
@@ -206,7 +220,7 @@ std::optional<std::tuple<TensorValue, TensorValue, std::optional<TensorValue>, s
   if (!column.problems().empty()) {
     throw ReadError(column.problems().front());
   }
-  if (column.others() > 0) {
+  if (column.others() > 0 || (exact && !one_type(column) && !fit_float64(column))) {
     return std::nullopt;
   }
   std::vector<Run> runs;
@@ -287,20 +301,18 @@ std::vector<TensorValue> reductions(const Trial& trial, const std::string& tenso
                                     const std::stop_token& stop) {
   const Tensor owner = trial.tensor(tensor);
   const auto was_saved = [](const TensorEntry& entry, const std::string& name) {
-    return std::any_of(entry.reductions.begin(), entry.reductions.end(),
-                       [&](const SavedReduction& one) { return one.name == name; });
+    return std::ranges::find(entry.reductions, name, &SavedReduction::name) != entry.reductions.end();
   };
   const std::vector<TensorEntry> entries = entries_of(trial, tensor, mode, worker, [&](const TensorEntry& entry) {
-    return entry.value ||
-           std::any_of(names.begin(), names.end(), [&](const std::string& name) { return was_saved(entry, name); });
+    return entry.value || std::ranges::any_of(names, [&](const auto& name) { return was_saved(entry, name); });
   });
   if (entries.empty()) {
     require_worker(trial, worker, {tensor});
   }
   std::vector<std::shared_ptr<double[]>> columns;
   for (const std::string& name : names) {
-    if (!parse_reduction(name) && std::none_of(entries.begin(), entries.end(),
-                                               [&](const TensorEntry& entry) { return was_saved(entry, name); })) {
+    const auto has = [&](const TensorEntry& entry) { return was_saved(entry, name); };
+    if (!parse_reduction(name) && std::ranges::none_of(entries, has)) {
       throw InvalidArgument("'" + name + "' is no reduction, and none of that name was saved");
     }
     std::fill_n(columns.emplace_back(room_for<double>(entries.size())).get(), entries.size(),
@@ -327,6 +339,9 @@ std::vector<TensorValue> reductions(const Trial& trial, const std::string& tenso
         const ReducedValue& result = reducer.results()[k];
         if (result.kind == ReducedValue::Kind::complex) {
           throw InvalidArgument(names[places[k]] + " of complex numbers is complex: see reduction_value");
+        }
+        if (result.kind == ReducedValue::Kind::undefined && is_complex(value.dtype()) && !wanted[k].abs) {
+          throw InvalidArgument("complex numbers have no " + names[places[k]]);
         }
         columns[places[k]][i] = result.real;
       }

@@ -74,8 +74,10 @@ void translate(std::exception_ptr pointer) {
   } catch (const TensorUnavailable& e) {
     raise("TensorUnavailable", e, py::dict("tensor"_a = e.tensor, "nearest"_a = e.nearest));
   } catch (const TensorUnavailableForStep& e) {
+    const bool has_reductions = std::ranges::any_of(e.saved, [](const auto& what) { return what != "shape"; });
     raise("TensorUnavailableForStep", e,
-          py::dict("tensor"_a = e.tensor, "saved"_a = e.saved, "missing"_a = e.missing, **step_of(e)));
+          py::dict("tensor"_a = e.tensor, "saved"_a = e.saved, "has_reductions"_a = has_reductions,
+                   "missing"_a = e.missing, **step_of(e)));
   } catch (const MissingCollectionFiles& e) {
     raise("MissingCollectionFiles", e, py::dict("path"_a = e.path, "ended"_a = e.ended));
   } catch (const InvalidWorker& e) {
@@ -89,10 +91,25 @@ void translate(std::exception_ptr pointer) {
 
 void raise(const char* name, const Error& error, py::dict facts) {
   const py::object type = py::module_::import("smd").attr(name);
-  const py::object made = type(std::string(error.what()));
+  const py::object made = type.attr("__new__")(type, std::string(error.what()));  // not from the facts
   facts["tag"] = error.tag();
   made.attr("__dict__").attr("update")(facts);
   PyErr_SetObject(type.ptr(), made.ptr());
+}
+
+Mode mode_of(py::handle given) {
+  if (given.is_none()) {
+    return Mode::global;
+  }
+  const std::optional<Mode> mode = parse_mode(std::string(py::str(py::getattr(given, "name", given))));
+  if (!mode) {
+    refuse(given, "mode: train, eval, predict or global");
+  }
+  return *mode;
+}
+
+void refuse(py::handle given, std::string_view wanted) {
+  throw InvalidArgument(std::string(py::repr(given)) + " is no " + std::string(wanted));
 }
 
 void add_exceptions() { py::register_exception_translator(translate); }
@@ -113,6 +130,14 @@ py::object to_python(const Collection& collection) {
   return py::module_::import("smd").attr("Collection")("name"_a = collection.name,
                                                        "tensor_names"_a = collection.tensor_names,
                                                        "include_regex"_a = collection.include_regex);
+}
+
+py::object to_python(Mode mode) {
+  return py::module_::import("smd._trial").attr("Mode").attr(py::cast(to_string(mode)));
+}
+
+py::object to_python(StepState state) {
+  return py::module_::import("smd._trial").attr("StepState").attr(py::cast(to_string(state)));
 }
 
 py::object to_python(const TensorValue& value) {

@@ -28,13 +28,6 @@ struct Compared {
   std::optional<Difference> difference = {};  ///< Nullopt if elements cannot be compared.
 };
 
-}  // namespace smd::python
-
-template <>
-struct pybind11::detail::type_caster<smd::python::Compared> : result_caster<smd::python::Compared> {};
-
-namespace smd::python {
-
 using py::literals::operator""_a;
 
 py::object to_python(const Compared& row) {
@@ -51,7 +44,6 @@ py::object to_python(const Compared& row) {
 namespace {
 
 using Seconds = std::optional<double>;
-using Worker = std::optional<std::string>;
 
 // By their numbers.
 constexpr std::array wait_outcomes = {"reached", "ended", "timed_out", "idle", "stopped"};
@@ -165,7 +157,7 @@ Trial open(const std::string& path, py::dict given) {
     if (const py::object option = given.attr("pop")(name, py::none()); !option.is_none()) {
       try {
         into = option.cast<std::decay_t<decltype(into)>>();
-      } catch (const py::cast_error&) {
+      } catch (const std::exception&) {
         throw InvalidArgument(std::string(name) + " cannot be " + py::repr(option).cast<std::string>());
       }
     }
@@ -256,12 +248,14 @@ std::string_view meaning_of(const TensorEntry& entry) {
   return entry.value->type ? std::string_view(entry.value->type->meaning) : std::string_view();
 }
 
-/// Compares one tensor of two trials, as smd-diff does.
+/// Compares one tensor of two trials, as smd-diff does. `apart`: what a step of `a` has more than that of `b` with
+/// which it is compared.
 class TrialComparison {
  public:
   TrialComparison(const Trial& a, const Trial& b, std::string tensor, const DifferenceOptions& options,
-                  std::stop_token stop)
+                  std::int64_t apart, std::stop_token stop)
       : trials_({&a, &b}),
+        apart_({0, apart}),
         stop_(std::move(stop)),
         reader_a_(a, {.stop = [this] { return stop_.stop_requested(); }}),
         reader_b_(b, {.stop = [this] { return stop_.stop_requested(); }}),
@@ -273,7 +267,7 @@ class TrialComparison {
     std::map<std::pair<GlobalStep, std::string>, std::array<std::optional<TensorEntry>, 2>> entries;
     for (std::size_t i = 0; i < trials_.size(); ++i) {
       trials_[i]->for_each_entry({.tensors = {tensor_}}, [&](const TensorEntry& entry) {
-        entries[{entry.step, std::string(entry.worker)}][i] = entry;
+        entries[{GlobalStep(entry.step.value + apart_.at(i)), std::string(entry.worker)}][i] = entry;
         return true;
       });
     }
@@ -363,6 +357,7 @@ class TrialComparison {
   }
 
   std::array<const Trial*, 2> trials_;
+  std::array<std::int64_t, 2> apart_;
   std::stop_token stop_;
   ValueReader reader_a_;
   ValueReader reader_b_;
@@ -372,9 +367,9 @@ class TrialComparison {
 };
 
 std::vector<Compared> diff(const Trial& a, const Trial& b, const std::string& tensor, double rtol, double atol,
-                           bool equal_nan) {
+                           bool equal_nan, std::int64_t apart) {
   return interruptible([&](const std::stop_token& stop) {
-    return TrialComparison(a, b, tensor, {.rtol = rtol, .atol = atol, .equal_nan = equal_nan}, stop).rows();
+    return TrialComparison(a, b, tensor, {.rtol = rtol, .atol = atol, .equal_nan = equal_nan}, apart, stop).rows();
   });
 }
 
@@ -423,7 +418,7 @@ void add_trial(py::module_& module) {
       .def_property_readonly("exit_code", &Trial::exit_code)
       .def_property_readonly("num_workers", &Trial::num_workers)
       .def_property_readonly("last_complete_step", &Trial::last_complete_step)
-      .def_property_readonly("hyperparameters", [](const Trial& t) { return t.hyperparameters().values; })
+      .def_property_readonly("_hyperparameters", [](const Trial& t) { return t.hyperparameters().values; })
       .def("_has_tensor", &Trial::has_tensor, Unlocked())
       .def("_tensor_names", &tensor_names, Unlocked())
       .def("_steps", py::overload_cast<Mode, bool>(&Trial::steps, py::const_), Unlocked())
@@ -446,15 +441,6 @@ void add_trial(py::module_& module) {
 
 PYBIND11_MODULE(_core, module) {
   module.attr("__version__") = SMD_VERSION_STRING;
-  py::enum_<Mode>(module, "Mode")
-      .value("TRAIN", Mode::train)
-      .value("EVAL", Mode::eval)
-      .value("PREDICT", Mode::predict)
-      .value("GLOBAL", Mode::global);
-  py::enum_<StepState>(module, "StepState")
-      .value("UNAVAILABLE", StepState::unavailable)
-      .value("AVAILABLE", StepState::available)
-      .value("NOT_YET_AVAILABLE", StepState::not_yet_available);
   add_exceptions();
   add_tensor(module);
   add_trial(module);

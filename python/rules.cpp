@@ -7,15 +7,6 @@
 
 #include <vector>
 
-namespace pybind11::detail {
-
-template <>
-struct type_caster<smd::Finding> : result_caster<smd::Finding> {};
-template <>
-struct type_caster<smd::RuleResult> : result_caster<smd::RuleResult> {};
-
-}  // namespace pybind11::detail
-
 namespace smd {
 
 using pybind11::literals::operator""_a;
@@ -45,6 +36,13 @@ namespace {
 
 RuleResult run(const Trial& trial, const std::string& rule, const std::vector<const Trial*>& others, bool keep_going,
                const ParameterTexts& parameters) {
+  const RuleDescription description = describe_rule(rule);
+  if (const std::size_t most = description.other_trials; others.size() > most) {
+    throw ConfigurationError(ConfigurationErrorKind::bad_trial,
+                             description.name + " compares with " + std::to_string(most) + " other trial" +
+                                 (most == 1 ? "" : "s") + ", not with " + std::to_string(others.size()),
+                             "other_trial");
+  }
   EvaluationOptions options;
   options.keep_going = keep_going;
   options.progress = [](std::uint64_t /*done*/, std::uint64_t /*total*/) {

@@ -29,13 +29,22 @@ namespace smd {
 
 namespace python {
 namespace py = pybind11;
-}
+
+/// Returns the mode that is meant by a `smd.Mode`, its name in any case, or None, which is `Mode::global`.
+[[nodiscard]] Mode mode_of(py::handle given);
+
+/// Throws InvalidArgument: `GIVEN is no WANTED`.
+[[noreturn]] void refuse(py::handle given, std::string_view wanted);
+}  // namespace python
 
 /// Returns an array of NumPy that owns the value's elements. The first call imports NumPy.
 [[nodiscard]] pybind11::object to_python(const TensorValue& value);
 /// Returns an object of the class of that name.
 [[nodiscard]] pybind11::object to_python(const Problem& problem);
 [[nodiscard]] pybind11::object to_python(const Collection& collection);
+/// Returns the member of that name.
+[[nodiscard]] pybind11::object to_python(Mode mode);
+[[nodiscard]] pybind11::object to_python(StepState state);
 
 }  // namespace smd
 
@@ -50,7 +59,7 @@ class text_caster {
   PYBIND11_TYPE_CASTER(T, const_name("str"));
   bool load(handle source, bool /*convert*/) {
     if (!PyUnicode_Check(source.ptr())) {
-      return false;
+      smd::python::refuse(source, "text");
     }
     bytes_ = reinterpret_steal<object>(PyUnicode_AsEncodedString(source.ptr(), "utf-8", "surrogateescape"));
     if (!bytes_) {
@@ -81,28 +90,16 @@ struct made_caster : type_caster_base<T> {
 template <>
 struct type_caster<smd::Trial> : made_caster<smd::Trial> {};
 
-/// `smd.Mode`, its name in any case, or None, which is `Mode::global`.
 template <>
-struct type_caster<smd::Mode> : type_caster_base<smd::Mode> {
-  bool load(handle source, bool convert) {
-    if (!source.is_none() && type_caster_base::load(source, convert)) {
-      return true;
-    }
-    value = &named_;
-    if (source.is_none()) {
-      return true;
-    }
-    const std::string given = str(source);
-    const std::optional<smd::Mode> mode = smd::parse_mode(given);
-    if (!mode) {
-      throw smd::InvalidArgument("'" + given + "' is no mode: train, eval, predict or global");
-    }
-    named_ = *mode;
+struct type_caster<smd::Mode> {
+  PYBIND11_TYPE_CASTER(smd::Mode, const_name("Mode"));
+  bool load(handle source, bool /*convert*/) {
+    value = smd::python::mode_of(source);
     return true;
   }
-
- private:
-  smd::Mode named_ = smd::Mode::global;
+  static handle cast(smd::Mode mode, return_value_policy /*policy*/, handle /*parent*/) {
+    return smd::to_python(mode).release();
+  }
 };
 
 template <class Tag>
@@ -111,6 +108,12 @@ struct type_caster<smd::detail::StepNumber<Tag>> : type_caster<std::int64_t> {
   template <class>
   using cast_op_type = Step;
   operator Step() const { return Step(value); }
+  bool load(handle source, bool convert) {
+    if (!type_caster<std::int64_t>::load(source, convert)) {
+      smd::python::refuse(source, "step: an integer of 64 bits");
+    }
+    return true;
+  }
   static handle cast(Step step, return_value_policy /*policy*/, handle /*parent*/) {
     return PyLong_FromLongLong(step.value);
   }
@@ -127,20 +130,15 @@ struct type_caster<smd::StepKey> : type_caster<std::pair<smd::ModeStep, smd::Mod
   }
 };
 
-/// Results, which become what `to_python` returns.
+/// Results, which become what `to_python` returns: declare that before a module uses their type.
 template <class T>
-struct result_caster {
+requires requires(const T& result) { to_python(result); }
+struct type_caster<T> {
   static constexpr auto name = const_name("object");
   static handle cast(const T& result, return_value_policy /*policy*/, handle /*parent*/) {
     return to_python(result).release();
   }
 };
-template <>
-struct type_caster<smd::TensorValue> : result_caster<smd::TensorValue> {};
-template <>
-struct type_caster<smd::Problem> : result_caster<smd::Problem> {};
-template <>
-struct type_caster<smd::Collection> : result_caster<smd::Collection> {};
 
 }  // namespace pybind11::detail
 
@@ -151,6 +149,7 @@ struct type_caster<smd::Collection> : result_caster<smd::Collection> {};
 namespace smd::python {
 
 using Unlocked = py::call_guard<py::gil_scoped_release>;
+using Worker = std::optional<std::string>;
 
 /// Calls `work(stop)` in another thread while this one looks for signals: KeyboardInterrupt requests a stop.
 template <class Work>

@@ -86,6 +86,9 @@ function __smd_ask --description 'What smd-ls prints for the trial on the comman
     test -n "$trial"; and test "$trial" != -; or return
     set -l limit
     type -q timeout; and set limit timeout 2
+    # Of several runs, the first.
+    string match -q '*smd-runs' -- (commandline -opc)[1]; and set trial (command $limit smd-ls --find --null -- \
+        (__smd_path $trial) 2>/dev/null </dev/null | string split0)[1]
     set -l answers (command $limit smd-ls --no-progress --tsv --null --incomplete $argv[2..-1] -- \
         (__smd_path $trial) 2>/dev/null </dev/null | string split0)
     # Names with a tab or a newline cannot be offered here.

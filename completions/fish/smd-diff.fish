@@ -29,7 +29,7 @@ complete -c smd-diff -s o -l output -d 'write results to FILE, which appears onc
 complete -c smd-diff -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step step_b worker state size differing max_abs max_rel mean_abs rmse l2_a l2_b l2_diff rel_l2 cosine first shape_a shape_b dtype_a dtype_b tensors equal only_a only_b first_step dtype shape)'
 complete -c smd-diff -l sort -d 'sort rows by these columns, with - descending; numbers as numbers' -x -a '(__smd_values ,choice trial tensor step step_b worker state size differing max_abs max_rel mean_abs rmse l2_a l2_b l2_diff rel_l2 cosine first shape_a shape_b dtype_a dtype_b tensors equal only_a only_b first_step dtype shape)'
 complete -c smd-diff -l limit -d 'print the first N rows only' -x
-complete -c smd-diff -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x
+complete -c smd-diff -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x -a '(__smd_values choice trial tensor step step_b worker state size differing max_abs max_rel mean_abs rmse l2_a l2_b l2_diff rel_l2 cosine first shape_a shape_b dtype_a dtype_b tensors equal only_a only_b first_step dtype shape)'
 complete -c smd-diff -s H -l no-header -d 'print no header line'
 complete -c smd-diff -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
 complete -c smd-diff -s T -l with-trial -d 'print the trial too (automatic for several)'

@@ -18,7 +18,7 @@ complete -c smd-runs -s o -l output -d 'write results to FILE, which appears onc
 complete -c smd-runs -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial run layout status age steps last_step duration rate disk eta exit)'
 complete -c smd-runs -l sort -d 'sort rows by these columns, with - descending; numbers as numbers' -x -a '(__smd_values ,choice trial run layout status age steps last_step duration rate disk eta exit)'
 complete -c smd-runs -l limit -d 'print the first N rows only' -x
-complete -c smd-runs -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x
+complete -c smd-runs -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x -a '(__smd_values choice trial run layout status age steps last_step duration rate disk eta exit)'
 complete -c smd-runs -s H -l no-header -d 'print no header line'
 complete -c smd-runs -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
 complete -c smd-runs -s T -l with-trial -d 'print the trial too (automatic for several)'

@@ -31,7 +31,7 @@ complete -c smd-tensor -s o -l output -d 'write results to FILE, which appears o
 complete -c smd-tensor -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker dtype shape index value value_smooth wall_time time elapsed superseded size min max mean std nan inf zero argmin argmax bin lo hi count edges counts reduction curve last steps)'
 complete -c smd-tensor -l sort -d 'sort rows by these columns, with - descending; numbers as numbers' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker dtype shape index value value_smooth wall_time time elapsed superseded written size min max mean std nan inf zero argmin argmax bin lo hi count edges counts reduction curve last steps)'
 complete -c smd-tensor -l limit -d 'print the first N rows only' -x
-complete -c smd-tensor -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x
+complete -c smd-tensor -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x -a '(__smd_values choice trial tensor step mode mode_step worker dtype shape index value value_smooth wall_time time elapsed superseded size min max mean std nan inf zero argmin argmax bin lo hi count edges counts reduction curve last steps)'
 complete -c smd-tensor -s H -l no-header -d 'print no header line'
 complete -c smd-tensor -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
 complete -c smd-tensor -s T -l with-trial -d 'print the trial too (automatic for several)'

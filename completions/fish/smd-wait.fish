@@ -6,7 +6,7 @@ complete -c smd-wait -s e -l regex -d 'a tensor in whose name RE (PCRE2) is foun
 complete -c smd-wait -s c -l collection -d 'a tensor of this collection was saved, at these steps' -x -a '(__smd_values collection)'
 complete -c smd-wait -l after -d 'a step after step N can be read; --columns step prints it, with -m --columns mode_step' -x
 complete -c smd-wait -l count -d 'N steps can be read' -x
-complete -c smd-wait -l until -d 'a value of this scalar is so: OP is one of < <= > >= = !=' -x
+complete -c smd-wait -l until -d 'a value of this scalar is so: OP is one of < <= > >= = !=' -x -a '(__smd_values tensor)'
 complete -c smd-wait -l end -d 'the job is over'
 complete -c smd-wait -l any -d 'one of the conditions is enough (default: all)'
 complete -c smd-wait -s m -l mode -d 'steps of these modes: train, eval, predict or global (default: global, all steps)' -x -a '(__smd_values ,mode)'
@@ -19,7 +19,7 @@ complete -c smd-wait -s o -l output -d 'write results to FILE, which appears onc
 complete -c smd-wait -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial step mode mode_step state reason tensor value)'
 complete -c smd-wait -l sort -d 'sort rows by these columns, with - descending; numbers as numbers' -x -a '(__smd_values ,choice trial step mode mode_step state reason tensor value)'
 complete -c smd-wait -l limit -d 'print the first N rows only' -x
-complete -c smd-wait -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x
+complete -c smd-wait -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x -a '(__smd_values choice trial step mode mode_step state reason tensor value)'
 complete -c smd-wait -s H -l no-header -d 'print no header line'
 complete -c smd-wait -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
 complete -c smd-wait -s T -l with-trial -d 'print the trial too (automatic for several)'

@@ -85,11 +85,6 @@ std::string setting(const Profile& profile, std::string_view name) {
   return found == profile.end() ? std::string() : found->second;
 }
 
-AwsFiles::AwsFiles(std::string_view config, std::string_view credentials) {
-  parse(config, true, profiles_);
-  parse(credentials, false, profiles_);
-}
-
 std::string AwsFiles::content_of(const std::optional<std::string>& path) {
   auto content = path ? read_small_file(*path) : std::string();
   if (content) {

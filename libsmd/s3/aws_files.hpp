@@ -21,8 +21,6 @@ using Profile = std::map<std::string, std::string, std::less<>>;
 /// settings"). A missing file has no settings; neither has one that cannot be read, which `unread` reports.
 class AwsFiles {
  public:
-  AwsFiles() = default;
-  AwsFiles(std::string_view config, std::string_view credentials);
   /// Reads the files that the environment names, or those in `~/.aws`.
   static AwsFiles load();
 

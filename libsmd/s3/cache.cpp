@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <boost/endian/conversion.hpp>
 #include <boost/filesystem/operations.hpp>
 
 #include <algorithm>
@@ -28,18 +29,14 @@ constexpr std::uint64_t most_entry = std::uint64_t{32} << 20;
 
 template <class T>
 void put(std::string& text, T value) {
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    text.push_back(static_cast<char>(value >> (8 * i) & 0xFF));
-  }
+  boost::endian::native_to_little_inplace(value);
+  text.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
 template <class T>
 T take(std::string_view text, std::size_t at) {
-  T value = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    value |= static_cast<T>(static_cast<unsigned char>(text[at + i])) << (8 * i);
-  }
-  return value;
+  const auto* const from = reinterpret_cast<const unsigned char*>(text.data() + at);
+  return boost::endian::endian_load<T, sizeof(T), boost::endian::order::little>(from);
 }
 
 std::uint32_t checksum(std::string_view numbers, std::string_view content) {

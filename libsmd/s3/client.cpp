@@ -327,11 +327,6 @@ bool Client::take_tokens(int cost) {
   return enough;
 }
 
-void Client::return_tokens(int cost) {
-  const std::lock_guard lock(mutex_);
-  tokens_ = std::min(tokens_ + cost, retry_tokens);
-}
-
 /// Waits before the next attempt. Returns false if there should not be one.
 bool Client::wait_for_retry(const Ask& ask, const Turn& turn, unsigned attempt, Decision& decision,
                             const HttpResponse& response) {
@@ -418,7 +413,8 @@ Outcome<HttpResponse> Client::ask(const Ask& ask) {
     HttpResponse response = send(ask, turn);
     Decision decision = decide(ask, turn, response);
     if (decision.what == Decision::What::good) {
-      return_tokens(attempt > 1 ? retry_cost : 1);
+      const std::lock_guard lock(mutex_);
+      tokens_ = std::min(tokens_ + (attempt > 1 ? retry_cost : 1), retry_tokens);
       return response;
     }
     if (decision.what == Decision::What::retry) {

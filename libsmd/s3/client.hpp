@@ -113,7 +113,6 @@ class Client {
   [[nodiscard]] bool wait_for_retry(const Ask& ask, const Turn& turn, unsigned attempt, Decision& decision,
                                     const HttpResponse& response);
   [[nodiscard]] bool take_tokens(int cost);
-  void return_tokens(int cost);
   [[nodiscard]] ErrorReply error_of(const HttpResponse& response, const Turn& turn) const;
 
   Settings settings_;

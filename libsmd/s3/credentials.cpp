@@ -6,6 +6,7 @@
 #include "s3/scrub.hpp"
 #include "text/environment.hpp"
 #include "text/escape.hpp"
+#include "text/path.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -17,16 +18,14 @@ constexpr std::uint64_t most_answer = std::uint64_t{64} << 10;
 
 HttpResponse ask(const CredentialContext& context, const std::string& method, const std::string& url,
                  std::vector<HttpHeader> headers) {
-  HttpRequest request;
-  request.method = method;
-  request.url = url;
-  request.headers = std::move(headers);
-  request.most = most_answer;
-  request.via_proxy = false;
-  request.connect_timeout = context.settings.patience.metadata;
-  request.total_timeout = context.settings.patience.metadata;
-  request.stop = context.stop;
-  return context.http.perform(request);
+  return context.http.perform({.method = method,
+                               .url = url,
+                               .headers = std::move(headers),
+                               .most = most_answer,
+                               .via_proxy = false,
+                               .connect_timeout = context.settings.patience.metadata,
+                               .total_timeout = context.settings.patience.metadata,
+                               .stop = context.stop});
 }
 
 bool good(const HttpResponse& response) noexcept { return response.trouble == Trouble::none && response.status == 200; }
@@ -117,9 +116,7 @@ Finding credentials_from_metadata(const CredentialContext& context) {
     return std::optional<FoundCredentials>();
   }
   std::string base = text::environment("AWS_EC2_METADATA_SERVICE_ENDPOINT").value_or("http://169.254.169.254");
-  while (base.ends_with('/')) {
-    base.pop_back();
-  }
+  base.resize(text::without_slashes(base).size());
   if (has_control(base)) {
     return no_credentials("AWS_EC2_METADATA_SERVICE_ENDPOINT " + in_quotes(base) + " holds a control character");
   }

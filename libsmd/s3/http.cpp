@@ -71,9 +71,7 @@ std::size_t take_body(char* data, std::size_t one, std::size_t count, void* cont
       job.enough = response.body.size() == most_error_body;  // the body might not end
     } else if (!job.request->into.empty()) {
       fill(job, data, size);
-      if (response.status == 200 && response.received + size > job.request->skip + job.request->into.size()) {
-        job.enough = true;
-      }
+      job.enough = response.status == 200 && response.received + size > job.request->skip + job.request->into.size();
       if (response.status == 206 && response.received + size > job.request->into.size()) {
         response.trouble = Trouble::too_long;
       }
@@ -137,12 +135,8 @@ std::string without_proxy(std::string_view text) {
 }  // namespace
 
 std::string_view HttpResponse::header(std::string_view name) const noexcept {
-  for (auto it = headers.rbegin(); it != headers.rend(); ++it) {
-    if (it->name == name) {
-      return it->value;
-    }
-  }
-  return {};
+  const auto found = std::ranges::find(headers.rbegin(), headers.rend(), name, &HttpHeader::name);
+  return found == headers.rend() ? std::string_view() : found->value;
 }
 
 /// The thread, and the state that it shares with callers.
@@ -180,8 +174,6 @@ class HttpPool::Loop {
       curl_multi_cleanup(multi_);
     }
   }
-  Loop(const Loop&) = delete;
-  Loop& operator=(const Loop&) = delete;
 
   HttpResponse perform(const HttpRequest& request) {
     Job job;
@@ -388,10 +380,7 @@ class HttpPool::Loop {
     } else if (response.trouble == Trouble::too_long) {
       response.text = "the answer is longer than it may be";
     } else if (response.trouble == Trouble::none && !job->enough && code != CURLE_OK) {
-      response.trouble = trouble_of(code);
-      if (code == CURLE_OPERATION_TIMEDOUT && connected == 0) {
-        response.trouble = Trouble::connect;
-      }
+      response.trouble = code == CURLE_OPERATION_TIMEDOUT && connected == 0 ? Trouble::connect : trouble_of(code);
       response.text = job->error[0] != '\0' ? without_proxy(job->error.data()) : curl_easy_strerror(code);
     }
     std::erase(running_, job);

@@ -57,7 +57,7 @@ struct HttpRequest {
   std::string method = "GET";
   std::string url;  ///< Sent unchanged.
   std::vector<HttpHeader> headers;
-  std::string_view body;                         ///< Must remain valid until the answer.
+  std::string_view body = {};                    ///< Must remain valid until the answer.
   std::uint64_t most = std::uint64_t{64} << 20;  ///< Longest body accepted; the body of an error is cut at 64 KiB.
   /// Receives a body with status 200 or 206 instead of `HttpResponse::body`; may be empty.
   std::span<std::byte> into = {};
@@ -89,8 +89,6 @@ class HttpPool {
  public:
   /// Sends at most `in_flight` requests at once; others wait. `ca_file`: trusted certificates; empty: the system's.
   HttpPool(unsigned in_flight, std::string ca_file);
-  HttpPool(const HttpPool&) = delete;
-  HttpPool& operator=(const HttpPool&) = delete;
   ~HttpPool();
 
   /// Sends a request and waits for the answer. Does not follow redirects.

@@ -129,17 +129,9 @@ class S3File final : public File {
   mutable std::vector<std::byte> window_;
 };
 
-/// Returns the name without `/` at the end.
-std::string folder_name(std::string_view name) {
-  while (name.ends_with('/')) {
-    name.remove_suffix(1);
-  }
-  return std::string(name);
-}
-
 /// Returns the prefix of the names of a folder's files.
 std::string prefix_of(std::string_view folder) {
-  const std::string name = folder_name(folder);
+  const std::string name(text::without_slashes(folder));
   return name.empty() ? name : name + "/";
 }
 
@@ -217,7 +209,10 @@ class S3Storage final : public Storage {
       return listed;
     }
     return any ? ok()
-               : Status(Problem{ProblemKind::not_found, folder_name(folder), {}, "there are no objects below it"});
+               : Status(Problem{ProblemKind::not_found,
+                                std::string(text::without_slashes(folder)),
+                                {},
+                                "there are no objects below it"});
   }
 
   /// Lists the folders in parallel if there is more than one page, because one page at a time is slow.
@@ -303,7 +298,7 @@ class S3Storage final : public Storage {
     if (const auto refused = refuse_path(name); !refused.empty()) {
       return Problem{ProblemKind::damaged, std::string(name), {}, std::string(refused)};
     }
-    return std::unique_ptr<Folder>(std::make_unique<S3Folder>(bucket_, folder_name(name)));
+    return std::unique_ptr<Folder>(std::make_unique<S3Folder>(bucket_, std::string(text::without_slashes(name))));
   }
 
   void forget(std::string_view name) override { bucket_->forget(std::string(name)); }

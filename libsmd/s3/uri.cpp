@@ -13,6 +13,7 @@
 #include "text/bucket_name.hpp"
 #include "text/mapped.hpp"
 #include "text/nearest.hpp"
+#include "text/path.hpp"
 #include "text/words.hpp"
 
 namespace smd::detail::storage::s3 {
@@ -68,10 +69,7 @@ std::optional<Endpoint> parse_endpoint(std::string_view url) {
   url.remove_prefix(url.find("//") + 2);
   const std::size_t slash = std::min(url.find('/'), url.size());
   std::string_view host = url.substr(0, slash);
-  std::string_view base = url.substr(slash);
-  while (base.ends_with('/')) {
-    base.remove_suffix(1);
-  }
+  const std::string_view base = text::without_slashes(url.substr(slash));
   if (host.empty() || url.find_first_of("?#@ ") != url.npos || has_control(url)) {
     return std::nullopt;
   }

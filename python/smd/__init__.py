@@ -29,6 +29,10 @@ class Error(Exception):
     """What the library raises. tag: the kind of error, as the commands print it."""
     tag: str = ""
 
+    def __reduce__(self) -> Any:
+        import copyreg
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)
+
 
 class ReadError(Error):
     """A file, a record or a path cannot be read or is not valid: `problem`."""
@@ -43,6 +47,7 @@ class WriteError(Error):
 class IndexReaderException(Error):
     """An index file is damaged (with strict=True): `problem`."""
     problem: Problem
+    message = property(str, doc="The text, as the reference names it.")
 
 
 class InvalidArgument(Error):
@@ -61,31 +66,57 @@ class TensorUnavailable(Error):
     nearest: list[str]
     tname = property(lambda self: self.tensor, doc="The tensor, as the reference names it.")
 
+    def __init__(self, tname: str):
+        super().__init__(f"'{tname}' was not saved")
+        self.tensor, self.nearest = tname, []
 
-class TensorUnavailableForStep(Error):
-    """The tensor was not saved at the step. saved: reductions that were; missing: the problem if its file is not there."""
-    tensor: str
+
+class _AtStep(Error):
+    """About a `step` of a `mode`."""
     step: int
     mode: Mode
+
+    def __init__(self, before: str, step: int, mode: Mode | str | None, after: str):
+        from smd._trial import Mode
+        self.step, self.mode = step, Mode[mode.upper()] if isinstance(mode, str) else mode or Mode.GLOBAL
+        super().__init__(f"{before}{'' if self.mode is Mode.GLOBAL else self.mode.name + ' '}step {step}{after}")
+
+
+class TensorUnavailableForStep(_AtStep):
+    """The tensor was not saved at the step. saved: reductions that were, and "shape"; has_reductions: whether any were;
+    missing: the problem if its file is not there."""
+    tensor: str
     saved: list[str]
+    has_reductions: bool
     missing: Problem | None = None
     tname = property(lambda self: self.tensor, doc="The tensor, as the reference names it.")
 
+    def __init__(self, tname: str, step: int, mode: Mode | str | None = None, has_reductions: bool = False):
+        super().__init__(f"'{tname}' was not saved at ", step, mode, "; reductions were" if has_reductions else "")
+        self.tensor, self.saved, self.has_reductions = tname, [], has_reductions
 
-class StepUnavailable(Error):
+
+class StepUnavailable(_AtStep):
     """The step was skipped, or the job has ended before it."""
-    step: int
-    mode: Mode
+
+    def __init__(self, step: int, mode: Mode | str | None = None):
+        super().__init__("", step, mode, " was not saved")
 
 
 class NoMoreData(StepUnavailable):
-    """The job has ended before the step."""
+    """The job has ended before the step. last_step: the last one, in exceptions that name it."""
+    last_step: int | None = None
+
+    def __init__(self, step: int, mode: Mode | str | None = None, last_step: int | None = None):
+        _AtStep.__init__(self, "", step, mode, " will not come: the job has ended before it")
+        self.last_step = last_step
 
 
-class StepNotYetAvailable(Error):
+class StepNotYetAvailable(_AtStep):
     """The job is running, so the step may still come."""
-    step: int
-    mode: Mode
+
+    def __init__(self, step: int, mode: Mode | str | None = None):
+        super().__init__("", step, mode, " is not there yet")
 
 
 class StepAlreadySaved(Error):
@@ -98,6 +129,7 @@ class StepAlreadySaved(Error):
 class RuleEvaluationConditionMet(Error):
     """The condition of a rule is met. Takes the rule's name and the step. end_of_rule: the rule wants no more steps."""
     tag = "RuleEvaluationConditionMet"
+    end_of_rule: bool = False
 
     def __init__(self, rule_name: str = "", step: int | None = None, end_of_rule: bool = False):
         super().__init__(rule_name if step is None else
@@ -115,6 +147,10 @@ class InvalidWorker(Error):
     """The `worker` did not save the tensor, or not then; `workers` did."""
     worker: str
     workers: list[str]
+
+    def __init__(self, worker: str):
+        super().__init__(f"worker '{worker}' did not save this")
+        self.worker, self.workers = worker, []
 
 
 class ConfigurationError(Error):
@@ -162,6 +198,13 @@ def _list(texts: Texts) -> list[str]:
     return [] if texts is None else [texts] if isinstance(texts, str) else list(texts)
 
 
+def _opened(trial: Trial | str | os.PathLike[str]) -> Trial:
+    from smd._trial import Trial
+    if not isinstance(trial, (str, os.PathLike, Trial)):
+        raise InvalidArgument(f"{trial!r} is neither a trial nor a path")
+    return trial if isinstance(trial, Trial) else open(trial)
+
+
 def open(path: str | os.PathLike[str], **options: Any) -> Trial:
     """Opens a trial: a folder or file of any layout, or s3://bucket/prefix.
 
@@ -204,13 +247,17 @@ class Difference(Record):
     compared: str | None
 
 
-def diff(a: Trial, b: Trial, regex: Texts = None, rtol: float = 0, atol: float = 0,
-         equal_nan: bool = True) -> list[Difference]:
-    """Compares what two trials saved: values, else reductions, else shapes. Numbers are equal if
-    |a - b| <= atol + rtol |b|. Raises InvalidArgument for a tolerance that is not finite or is negative."""
+def diff(a: Trial | str | os.PathLike[str], b: Trial | str | os.PathLike[str], regex: Texts = None, rtol: float = 0,
+         atol: float = 0, equal_nan: bool = True) -> list[Difference]:
+    """Compares what two trials, or those at two paths, saved: values, else reductions, else shapes. Numbers are equal
+    if |a - b| <= atol + rtol |b|. If each trial has one step, these two are compared whatever their numbers, and
+    Difference.step is that of a. Raises InvalidArgument for a tolerance that is not finite or is negative."""
     from smd import _core
+    a, b = _opened(a), _opened(b)
     names = sorted({*a.tensor_names(regex), *b.tensor_names(regex)})
-    return [row for name in names for row in _core.diff(a, b, name, rtol, atol, equal_nan)]
+    of_a, of_b = a.steps(), b.steps()
+    apart = of_a[0] - of_b[0] if len(of_a) == len(of_b) == 1 else 0
+    return [row for name in names for row in _core.diff(a, b, name, rtol, atol, equal_nan, apart)]
 
 
 _MODULES = "rules", "compat"

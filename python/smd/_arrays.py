@@ -14,10 +14,10 @@ def small_float(name):
     return getattr(ml_dtypes, name, None)
 
 
-def _numbers(trial, name, mode, worker, wall_time):
+def _numbers(trial, name, mode, worker, wall_time, exact=False):
     """Returns steps, numbers and, if wanted, times of a tensor of single numbers, of each step those of the first worker;
-    else None."""
-    series = trial._numbers(name, mode, worker, wall_time)
+    else None. exact: None also if they have axes, or if float64 does not hold them and they have several types."""
+    series = trial._numbers(name, mode, worker, wall_time, exact)
     if series is None:
         return None
     steps, numbers, times, runs = series
@@ -33,7 +33,7 @@ def _numbers(trial, name, mode, worker, wall_time):
 
 
 def values(tensor, mode, worker, wall_time):
-    numbers = _numbers(tensor.trial, tensor.name, mode, worker, wall_time)
+    numbers = _numbers(tensor.trial, tensor.name, mode, worker, wall_time, True)
     if numbers is not None:
         return numbers
     steps, arrays, stacked, times = tensor.trial._values(tensor.name, mode, worker)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evaluates rules for smd-rule --python, which asks by JSON lines on a socket and gets a JSON line for each."""
+import importlib.machinery
 import importlib.util
 import inspect
 import json
@@ -15,15 +16,42 @@ from smd.compat import smdebug
 
 CONDITION = ("base_trial", "action_str", "other_trial", "other_trials")
 _files = {}
+_shared = frozenset(sys.modules)  # loaded before any file, so of no folder
+_folder = ""  # the one whose modules files find
+_beside = {}  # the modules of each other folder
 _trials = weakref.WeakValueDictionary()
 _rules = {}
 
 
+def _lies_in(folder, module):
+    facts = getattr(module, "__dict__", {})
+    return folder in map(os.path.dirname, [facts.get("__file__") or "", *(facts.get("__path__") or ())])
+
+
+def _go_beside(file):
+    """Lets a file find the modules of its own folder: those of other folders may have the same names."""
+    global _folder
+    folder = os.path.dirname(os.path.abspath(file))
+    if folder == _folder:
+        return
+    if _folder:
+        if _folder in sys.path:
+            sys.path.remove(_folder)
+        own = {name for name, module in sys.modules.items()
+               if "." not in name and name not in _shared and _lies_in(_folder, module)}
+        _beside[_folder] = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] in own}
+    sys.path.insert(0, folder)
+    sys.modules.update(_beside.pop(folder, {}))
+    _folder = folder
+
+
 def load(file):
     """Returns the classes of a file that derive from Rule, with the parameters of their constructors."""
+    _go_beside(file)
     place = os.path.abspath(file)
-    sys.path.insert(0, os.path.dirname(place))
-    spec = importlib.util.spec_from_file_location(os.path.splitext(os.path.basename(place))[0], place)
+    name = os.path.splitext(os.path.basename(place))[0]
+    loader = importlib.machinery.SourceFileLoader(name, place)  # whatever the file's extension is
+    spec = importlib.util.spec_from_file_location(name, place, loader=loader)
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(spec.name, module)
     spec.loader.exec_module(module)
@@ -55,6 +83,7 @@ def _trial(path, options):
 
 def start(number, file, name, trials, parameters):
     """Makes a rule."""
+    _go_beside(file)
     base, *others = [_trial(path, options) for path, options in trials]
     kind = getattr(_files[file], name)
     accepted = inspect.signature(kind).parameters
@@ -62,13 +91,14 @@ def start(number, file, name, trials, parameters):
         parameters["other_trials"] = others or None
     elif "other_trial" in accepted and others:
         parameters["other_trial"] = others[0]
-    _rules[number] = kind(base, **parameters)
+    _rules[number] = kind(base, **parameters), file
     return {}
 
 
 def step(number, step, news):
     """Returns whether a rule's condition is met at a step. news: smd-rule has looked at the trials anew."""
-    rule = _rules[number]
+    rule, file = _rules[number]
+    _go_beside(file)
     for trial in getattr(rule, "trials", [rule.base_trial]):
         if news or step > (-1 if trial.last_complete_step is None else trial.last_complete_step):
             trial.refresh()
@@ -77,8 +107,8 @@ def step(number, step, news):
     except smdebug.RuleEvaluationConditionMet as met:
         return {"met": str(met), "done": met.end_of_rule}
     except smdebug.StepNotYetAvailable as error:
-        later = {"later": [error.step, error.mode.name]} if hasattr(error, "step") else {}  # not if the rule raised it
-        return {"skip": str(error), **later}
+        known = isinstance(getattr(error, "step", None), int)  # a rule may raise it without
+        return {"skip": str(error), **({"later": [error.step, error.mode.name]} if known else {})}
     except smdebug.SKIPPED as error:
         unread = smdebug.unread(error)
         return {"unread": vars(unread)} if unread else {"skip": str(error)}

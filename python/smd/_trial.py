@@ -2,10 +2,28 @@
 """What of `smd` is made of the library's objects."""
 from __future__ import annotations
 
+import enum
+import json
 import os
 
-from smd import Collection, Problem, Table, _core, _list
-from smd._core import Mode, StepState, __version__  # noqa: F401
+from smd import Collection, InvalidArgument, Problem, Table, _core, _list
+from smd._core import __version__  # noqa: F401
+
+
+class Mode(enum.Enum):
+    """What a step belongs to. GLOBAL: the job set no mode; in a query: all modes, counted in global steps."""
+    TRAIN = 1
+    EVAL = 2
+    PREDICT = 3
+    GLOBAL = 4
+
+
+class StepState(enum.Enum):
+    """Whether a step can be read: never, now, or perhaps later."""
+    UNAVAILABLE = 0
+    AVAILABLE = 1
+    NOT_YET_AVAILABLE = 2
+
 
 TYPING = False
 if TYPING:
@@ -41,14 +59,16 @@ class Tensor(_core.Tensor):
 
     def values(self, mode: AnyMode = None, worker: str | None = None,
                wall_time: bool = False) -> tuple[numpy.ndarray, ...]:
-        """Returns steps and values, and with wall_time when they were written, in seconds since 1970. Single numbers
-        are one array; other values are stacked if all have one shape, else an array of arrays. Of global steps with one
-        mode step the first counts, as for `value`. Raises InvalidWorker if the worker saved nothing of the tensor."""
+        """Returns steps and values, and with wall_time when they were written, in seconds since 1970. Values are
+        stacked if all have one type and shape, else an array of arrays; single numbers of several types are float64 if
+        it holds each of them. Of global steps with one mode step the first counts, as for `value`. Raises InvalidWorker
+        if the worker saved nothing of the tensor."""
         from smd._arrays import values
         return values(self, mode, worker, wall_time)[:3 if wall_time else 2]
 
     def reduce(self, *reductions: str, mode: AnyMode = None, worker: str | None = None) -> Table:
-        """Returns steps and reductions ("abs_mean", "p99", …) over the steps, as they were saved, else computed."""
+        """Returns steps and reductions ("abs_mean", "p99", …) over the steps, as they were saved, else computed. Raises
+        InvalidArgument for what complex numbers do not have, such as "max", and for complex results."""
         arrays = self.trial._reduce(self.name, reductions, mode, worker)
         return Table(zip(("step",) + reductions, arrays))
 
@@ -72,6 +92,8 @@ class Tensor(_core.Tensor):
 
     def prev_steps(self, step: int, n: int | None = None, mode: AnyMode = None) -> list[int]:
         """Returns the last n steps up to and including a step; without n all."""
+        if n is not None and n < 0:
+            raise InvalidArgument(f"n is a number of steps, not {n}")
         return self._prev_steps((step, mode), n)
 
 
@@ -118,7 +140,6 @@ class Trial(_core.Trial):
     exit_code: int | None
     num_workers: int
     last_complete_step: int | None
-    hyperparameters: dict[str, str]  # JSON text
     _tensor = Tensor
 
     def __init__(self, path: str | os.PathLike[str], **options: Any):
@@ -138,6 +159,11 @@ class Trial(_core.Trial):
 
     def __len__(self) -> int:
         return len(self.tensor_names())
+
+    @property
+    def hyperparameters(self) -> dict[str, Any]:
+        """What the job was given, by name."""
+        return {name: json.loads(text) for name, text in self._hyperparameters.items()}
 
     def tensor_names(self, regex: Texts = None, collection: Texts | Collection = None, names: Texts = None,
                      exclude: Texts = None, step: int | None = None, mode: AnyMode = None) -> list[str]:
@@ -222,6 +248,7 @@ class Trial(_core.Trial):
                 wall_time: bool = False) -> Table:
         """Returns the tensors that are single numbers as columns step, value and tensor; if wide, as step and a column
         for each tensor, NaN where it has no value. wall_time: also when they were written, in seconds since 1970.
+        Complex numbers are left out.
 
         In the long table all values have the type that NumPy finds for those of all tensors together; in a wide one a
         tensor has its own, or float64 if it lacks a step. float64 does not hold every integer beyond 2**53. Of a step
@@ -232,5 +259,5 @@ class Trial(_core.Trial):
         return scalars(self, names, mode, worker, wide, wall_time)
 
 
-for _kind in (Tensor, Steps, refreshing, Trial):
+for _kind in (Mode, StepState, Tensor, Steps, refreshing, Trial):
     _kind.__module__ = "smd"

@@ -3,6 +3,7 @@
 see `smd.compat.smdebug.rules` and smd-rule --python."""
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Set
 from typing import Any
 
@@ -69,20 +70,23 @@ def _text(name: str, value: Any) -> str:
     return ",".join(sorted(items) if isinstance(value, Set) else items)
 
 
-def run(trial: smd.Trial, rule: str, *other_trials: smd.Trial, keep_going: bool = False,
-        **parameters: Any) -> RuleResult:
+def run(trial: smd.Trial | str | os.PathLike[str], rule: str, *other_trials: smd.Trial | str | os.PathLike[str],
+        keep_going: bool = False, **parameters: Any) -> RuleResult:
     """Evaluates a rule over the steps that are there; with keep_going also after the first step that triggers.
     Parameters have the names of smd-rules(7); lists may be lists, sets or other iterables, whose items have no commas;
-    modes may be a `Mode`. A trial to compare with is an argument, or the parameter other_trial, as a trial or a path.
-    Raises ConfigurationError."""
-    others = list(other_trials)
-    named = [name for name in ("other_trial", "other_trial_0") if parameters.get(name) not in (None, "")]
+    modes may be a `Mode`. The trial to compare with is an argument, or else the parameter other_trial. Trials may be
+    given as paths. Raises ConfigurationError, also for more trials than the rule compares with."""
     texts = {name: _text(name, value) for name, value in parameters.items()}
-    if others and not named:
+    named = [parameters[name] for name in ("other_trial", "other_trial_0") if parameters.get(name) not in (None, "")]
+    others = [smd._opened(one) for one in (*other_trials, *named)]
+    if other_trials:
         texts["other_trial"] = others[0].path
-    elif not others:
-        others = [one if isinstance(one, smd.Trial) else smd.open(one) for one in map(parameters.get, named)]
-    return _rules.run(trial, rule, others, keep_going, texts)
+    try:
+        return _rules.run(smd._opened(trial), rule, others, keep_going, texts)
+    except ConfigurationError as error:
+        if error.kind == "unknown_rule":
+            error.args = (str(error).replace("smd-rule --list shows", "smd.rules.names() has"),)
+        raise
 
 
 def names() -> list[str]:

@@ -418,6 +418,27 @@ def event_file_missing(tools):
         require(out == "0\t0\n" and "TensorUnavailableForStep" in err, f"missing event file: {out}{err}")
 
 
+def smoothed_over_what_is_not_selected(tools):
+    """A step that came late and is not selected counts too. By hand: s = (s + x) / 2, divided by 1 - 0.5^n."""
+    with Bench(tools, 1, 1) as bench:
+        trial = os.path.join(bench.trial, "saved")
+
+        def save(step, *more):
+            subprocess.run(["smd-save", trial, "--step", str(step), *more], env=bench.environment, check=True)
+
+        save(0, "loss=4")
+        save(10, "loss=2")
+        follower = bench.follow("smd-tensor", "-F", "-H", "-s", "10:", "--smooth", "0.5", "--columns", "step,value_smooth",
+                                "--interval", "0.05", trial, "loss")
+        rows = [follower.stdout.readline()]
+        save(5, "loss=8")
+        save(12, "loss=6", "--end")
+        out, err = follower.communicate(timeout=60)
+        rows = [tuple(map(float, row.split())) for row in rows + out.splitlines()]
+        require([row[0] for row in rows] == [10, 12] and abs(rows[0][1] - 2 / 0.75) < 1e-12 and
+                abs(rows[1][1] - 4.75 / 0.9375) < 1e-12, f"smoothed: {rows}, {err}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tools", action="append", required=True)
@@ -464,6 +485,7 @@ def main():
     attempt(hangup_ignored)
     attempt(reader_goes_away)
     attempt(event_file_missing)
+    attempt(smoothed_over_what_is_not_selected)
     print(f"{failures} failed")
     return 1 if failures else 0
 

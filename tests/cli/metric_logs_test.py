@@ -11,10 +11,13 @@ import json
 import math
 import os
 import shutil
+import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 
 class Failure(Exception):
@@ -309,6 +312,70 @@ def check_without_step(commands, logs, case):
     require([row["problem"] for row in rows] == right, rows)
 
 
+def field(number, content):
+    """A field of a protobuf message: a number, or text or bytes, below 128 (bytes)."""
+    if isinstance(content, int):
+        return bytes([number << 3, content])
+    content = content.encode() if isinstance(content, str) else content
+    return bytes([number << 3 | 2, len(content)]) + content
+
+
+def item(number, name, value):
+    return field(number, field(1, name) + b"\x82\x01" + bytes([len(str(value))]) + str(value).encode())
+
+
+def chunk(record):
+    return struct.pack("<IHB", zlib.crc32(b"\x01" + record), len(record), 1) + record
+
+
+def logged(step):
+    """A record of W&B's: every 10 seconds a step."""
+    return chunk(field(2, item(1, "_step", step) + item(1, "_timestamp", 10 * step) + item(1, "loss", 9 - step)))
+
+
+def measured(seconds, cpu):
+    return chunk(field(7, field(2, field(1, seconds)) + item(3, "cpu", cpu)))
+
+
+def check_kept_back(commands, _, case):
+    """Metrics of the machine after the newest step of a run without an end: a wait sees them at once, and a follower
+    gives the last ones when it gives up. They are no new step."""
+    folder = tempfile.mkdtemp(prefix="smd-metrics-")
+    try:
+        path = f"{folder}/run-abc.wandb"
+        with open(path, "wb") as file:
+            file.write(b":W&B\xe1\xbe\0")
+            file.writelines(logged(step) + measured(10 * step + 5, 50 + step) for step in (0, 1, 2))
+        for asked, right in ((["-n", "system/cpu", "-s", "2"], 0), (["--until", "system/cpu >= 52"], 0),
+                             (["--until", "system/cpu > 52"], 124), (["-n", "system/gpu", "-s", "2"], 1)):
+            status, _, err = commands.run("smd-wait", folder, *asked, "--timeout", "0")
+            require(status == right, f"{case['id']}: smd-wait {asked}: status {status}, right is {right}: {err}")
+        rules = ["smd-rule", "--jsonl", "-k", "-r", "ExplodingTensor", "-p", "ExplodingTensor.tensor_regex=^system/",
+                 folder]
+        tensors = ["smd-tensor", "--jsonl", "-n", "system/cpu", "-s", ":", folder]
+        follow = [(rules, ["--idle", "4s"]), (tensors, ["--idle", "4s"]), (tensors, ["--timeout", "4s"]), (tensors, [])]
+        followers = [subprocess.Popen(command + ["-F"] + until, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                      bufsize=0, env=commands.environment) for command, until in follow]
+        begun = [b""] * 3 + [followers[-1].stdout.readline() + followers[-1].stdout.readline()]
+        with open(path, "ab") as file:
+            file.write(measured(26, 60) + measured(27, 61))
+        followers[-1].send_signal(signal.SIGTERM)
+        for (command, until), follower, first, status in zip(follow, followers, begun, (124, 124, 124, -signal.SIGTERM)):
+            out, err = follower.communicate(timeout=60)
+            what = f"{case['id']}: {command[0]} -F {until}"
+            require(follower.returncode == status, f"{what}: status {follower.returncode}: {err}")
+            rows = [json.loads(line) for line in (first + out).splitlines()]
+            if command is tensors:
+                rows = [(row["step"], row["value"]) for row in rows]
+                require(rows == [(0, 50), (1, 51), (2, 61)], f"{what}: {rows}: {err}")
+            else:
+                evaluated = [row["steps_evaluated"] for row in rows if row["record"] == "result"]
+                require(evaluated == [3], f"{what}: {evaluated} steps are evaluated: {rows}: {err}")
+            require(b"superseded" not in err, f"{what}: {err}")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def check_lines(commands, logs, case):
     folder = tempfile.mkdtemp(prefix="smd-metrics-")
     try:
@@ -343,7 +410,7 @@ def main():
     checks += [(check_smoothed, case) for case in SMOOTHED]
     checks += [(check_late_column, {"id": "named column", "names": ["-n", "loss", "-n", "val"], "left_out": 0}),
                (check_late_column, {"id": "late column", "names": ["-e", "."], "left_out": 1})]
-    checks.append((check_without_step, {"id": "wb_global_step_gap"}))
+    checks += [(check_without_step, {"id": "wb_global_step_gap"}), (check_kept_back, {"id": "kept back"})]
     checks += [(check_whole_steps, {"id": command[0], "command": command}) for command in
                (["smd-tensor", "-s", ":", "-e", ".", "--pivot"], ["smd-ls", "--steps"],
                 ["smd-reduce", "-s", ":", "-e", ".", "-r", "mean,count", "--by", "step"])]

@@ -299,6 +299,7 @@ class Report(unittest.TestCase):
     def test_of_equal_least_losses_the_first(self):
         for values, said in (((2, .5, .5, .5, 1, .5), "loss was least at step 1 (0.5), and is again 0.5 at step 5"),
                              ((2, 1, .5), "loss fell from 2 at step 0 to its least, 0.5 at step 2"),
+                             ((2, 1, 0, 0), "loss was least at step 1 (1) and is 0 at step 3"),
                              ((2, 2, 2), "loss is 2 at step 2, as at the start")):
             log = self.csv("log.csv", ["step,loss", *(f"{step},{value}" for step, value in enumerate(values))])
             self.assertIn(said, self.page(log).by_id("health").text())

@@ -15,9 +15,12 @@ import tempfile
 
 from permissions import bound_by_permissions
 
-LEAST = {"loss", "error", "err", "wer", "perplexity"}
-GREATEST = set("acc accuracy auc bleu dice f1 iou miou map precision recall r2 reward rouge score return psnr "
-               "ssim".split())
+LEAST = set("brier cer crossentropy err error errors fid logloss loss losses lpips mae mape mse nll perplexity ppl rmse "
+            "wer".split())
+GREATEST = set("acc accuracies accuracy ap auc aucpr auprc auroc bleu chrf cider corr correlation dice elo exactmatch "
+               "explainedvariance f1 fbeta hitrate hits iou jaccard kappa map mcc meteor miou mrr ndcg passrate pearson "
+               "pearsonr precision psnr r2 recall return returns rew reward rewards rouge score scores sensitivity "
+               "spearman spearmanr specificity ssim success winrate".split())
 NOT_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -26,9 +29,13 @@ def number(value):
 
 
 def least_is_best(name, tensor):
-    words = [word for word in re.split("[^a-z0-9]+", name.lower()) if word]
+    words = re.findall("[a-z0-9]+",
+                       re.sub("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name).lower())
+    words += [one + other for one, other in zip(words, words[1:])]
+    greatest = any(re.fullmatch("(pass|top)[0-9]+", word) for word in words)
     words += [word.rstrip("0123456789") for word in words]
-    return "losses" in tensor.get("collections", []) or bool(LEAST & set(words)) or not GREATEST & set(words)
+    return ("losses" in tensor.get("collections", []) or bool(LEAST & set(words)) or
+            not (greatest or GREATEST & set(words)))
 
 
 def expected_scalar(name, tensor):
@@ -37,6 +44,9 @@ def expected_scalar(name, tensor):
         for step, value in zip(saved["steps"], saved["values"]):
             by_step.setdefault(step, number(value))
     known = [(value, step) for step, value in by_step.items() if math.isfinite(value)]
+    if "losses" in tensor.get("collections", []):  # 0 after positive values may stand for NaN
+        positive = min((step for step, value in by_step.items() if value > 0), default=math.inf)
+        known = [(value, step) for value, step in known if value != 0 or step < positive]
     pick = min if least_is_best(name, tensor) else max
     best = pick((value for value, _ in known), default=None)
     step = min((step for value, step in known if value == best), default=None)

@@ -102,10 +102,10 @@ class SameAnswers(Case):
         for folder in ("", "run.tmp", "run.tmp/deep", "sub/.~tmp~", "sub/good", "old~"):
             shutil.copytree(os.path.join(fixtures, "small-logs", "seed-1"), os.path.join(logs, folder),
                             dirs_exist_ok=True)
-        for folder in ("checkpoint-10", "checkpoint-20.tmp", "tmp-checkpoint-30"):
+        for folder in ("checkpoint-10", "checkpoint-10/unet.tmp", "checkpoint-20.tmp", "tmp-checkpoint-30"):
             shutil.copytree(os.path.join(fixtures, "checkpoints", "trainer_run", "checkpoint-10"),
                             os.path.join(self.root, "copies", "models", folder))
-        for place, tensor, copies in (("logs", b"sub/good/", 3), ("models", b"lm_head", 2)):
+        for place, tensor, copies in (("logs", b"sub/good/", 3), ("models", b"lm_head", 3)):
             here = self.run_command("smd-ls", os.path.join(self.root, "copies", place))
             there = self.run_command("smd-ls", "s3://copies/" + place)
             self.assertEqual((there.returncode, there.stdout), (0, here.stdout))

@@ -112,6 +112,7 @@ class Completion(unittest.TestCase):
         os.symlink(os.path.join(FIXTURES, "good-pytorch-digits"), os.path.join(cls.folder, "run"))
         os.symlink(os.path.join(FIXTURES, "good-pytorch-two-workers"), os.path.join(cls.folder, "my run's"))
         os.symlink(os.path.join(TRIALS, "names_odd"), os.path.join(cls.folder, "odd"))
+        os.symlink(os.path.join(FIXTURES, "tb-logs", "sweep"), os.path.join(cls.folder, "sweep"))
         os.mkdir(os.path.join(cls.folder, "only"))
         for name in ("best.pt", "model.safetensors", "loss.csv", "notes.txt"):
             with open(os.path.join(cls.folder, name), "wb"):
@@ -162,6 +163,13 @@ class Completion(unittest.TestCase):
         self.offers("smd-tensor run DigitNet_", *FUNCTIONS)
         self.assertEqual(self.shell.tab("smd-ls run -n DigitNet_conv.w"),
                          ["smd-ls", "run", "-n", "DigitNet_conv.weight"])
+
+    def test_conditions(self):
+        self.offers("smd-wait run --until DigitNet_f", "DigitNet_fc.bias", "DigitNet_fc.weight")
+        self.offers("smd-tensor run --where value", "value", "value_smooth")
+        # A folder of runs: the names of the first.
+        self.offers("smd-runs sweep --best lo", "loss")
+        self.offers("smd-runs sweep -n lo", "loss")
 
     def test_trial_behind_the_option(self):
         typed = "smd-tensor -c g run"

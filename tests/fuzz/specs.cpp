@@ -62,8 +62,9 @@ void steps(fuzz::Source& source) {
         break;
       }
       case StepNeed::Kind::windows:
-        SMD_REQUIRE(std::any_of(need.windows.begin(), need.windows.end(), [&](const StepNeed::Window& window) {
-          return saved[index] >= window.first && (!window.end || saved[index] < *window.end);
+        SMD_REQUIRE(std::any_of(need.windows.begin(), need.windows.end(), [&](const StepRange& window) {
+          const GlobalStep step(saved[index]);
+          return step >= window.first && (!window.end || step < *window.end);
         }));
         break;
     }

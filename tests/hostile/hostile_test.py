@@ -107,7 +107,7 @@ class Times(InFolder):
             ["smd-report", huge, "-o", "o.html"],
             ["smd-report", names, "-o", "o.html"],
             ["smd-report", state, "-o", "o.html"],
-            ["smd-reduce", huge, "-o", "o.csv"],
+            ["smd-reduce", huge, "-o", "o.tsv"],
             ["smd-reduce", huge, "-F"],
             ["smd-tensor", huge, "a", "-f", "raw", "-o", "o.raw"],
             ["smd-diff", huge, many],

@@ -121,6 +121,36 @@ class Reading(unittest.TestCase):
                          "Evaluation of the rule R at step 3 resulted in the condition being met")
 
 
+    def test_exceptions_of_rules(self):
+        """A rule may raise them as the reference makes them."""
+        def invoke(error, **how):
+            class Raises(Rule):
+                def invoke_at_step(self, step):
+                    raise error
+
+            invoke_rule(Raises(create_trial(DIGITS)), **how)
+
+        invoke(StepUnavailable(0, ModeKeys.GLOBAL))  # noqa: F405
+        invoke(TensorUnavailable("x"))  # noqa: F405
+        invoke(TensorUnavailableForStep(tname="x", step=0, mode=ModeKeys.TRAIN, has_reductions=True))  # noqa: F405
+        self.assertRaises(NoMoreData, invoke, NoMoreData(0, ModeKeys.GLOBAL, 0))  # noqa: F405
+        self.assertRaises(StepNotYetAvailable, invoke, StepNotYetAvailable(0, ModeKeys.GLOBAL))  # noqa: F405
+        self.assertRaises(InvalidWorker, invoke, InvalidWorker("worker_9"))  # noqa: F405
+
+    def test_modes(self):
+        self.assertEqual([mode.name for mode in ModeKeys], ["TRAIN", "EVAL", "PREDICT", "GLOBAL"])
+        self.assertEqual((ModeKeys["EVAL"], framework.modes(3)), (ModeKeys.EVAL, ModeKeys.PREDICT))
+        self.assertRaises(ValueError, ModeKeys, 0)
+
+    def test_everything_is_documented(self):
+        from smd.compat import smdebug
+        for name, thing in vars(smdebug).items():
+            if isinstance(thing, type) and thing.__module__ == smdebug.__name__ and not name.startswith("_"):
+                for part, one in [("", thing), *vars(thing).items()]:
+                    if callable(one) and not part.startswith("_"):
+                        self.assertTrue(one.__doc__, f"{name}.{part}")
+
+
 class Rules(unittest.TestCase):
     """The documentation's forms; the steps are those of tests/example/check_custom_rules.py, read with NumPy."""
 
@@ -326,6 +356,20 @@ class Saving(unittest.TestCase):
             with open(glob.glob(os.path.join(folder, "events", "*", "*"))[0], "rb") as file:
                 self.assertIn(np.array([0x3fc0, 0x4040, 0xc000, 0x3dcd], "<u2").tobytes(), file.read())
 
+    def test_what_cannot_be_saved(self):
+        self.assertRaisesRegex(smd.InvalidArgument, "out_dir", framework.Hook)
+        with tempfile.TemporaryDirectory() as folder:
+            hook = framework.Hook(folder)
+            for value in (np.array([None]), 2**70, {"a": 1}, object()):
+                with self.assertRaisesRegex(smd.InvalidArgument, "elements of type object cannot be saved"):
+                    hook.save_tensor("x", value)
+            hook.save_tensor("x", 1.0)
+            self.assertRaises(smd.InvalidArgument, hook.set_mode, 9)
+            self.assertIs(hook.mode, ModeKeys.GLOBAL)
+            hook.next_step()
+            hook.close()
+            self.assertEqual(create_trial(folder).tensor_names(), ["x"])
+
     def test_values_and_what_is_not_here(self):
         self.assertEqual(framework.SaveConfig(save_interval=5), framework.SaveConfig(save_interval="5"))
         self.assertNotEqual(framework.SaveConfig(save_interval=5), framework.SaveConfig(save_interval=6))
@@ -358,6 +402,29 @@ class Running(unittest.TestCase):
             self.assertEqual(done.stderr, "the real one\n")
             command[3:3] = ["--force"]
             subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=environment)
+
+    def test_what_counts_as_the_real_one(self):
+        """The package beside the script, but no other folder of that name."""
+        with tempfile.TemporaryDirectory() as folder:
+            beside, elsewhere = (os.path.join(folder, name) for name in ("beside", "elsewhere"))
+            script = os.path.join(beside, "script.py")
+            for place in (beside, elsewhere):
+                os.makedirs(os.path.join(place, "smdebug"))
+            with open(script, "w", encoding="utf-8") as file:
+                file.write("import smdebug\nprint(smdebug.__file__)\n")
+            command = [sys.executable, "-m", "smd.compat", script]
+            for real in (sys.modules["smdebug"].__file__, os.path.join(beside, "smdebug", "__init__.py")):
+                done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=elsewhere)
+                self.assertEqual(done.stdout, real + "\n")
+                with open(os.path.join(beside, "smdebug", "__init__.py"), "w", encoding="utf-8"):
+                    pass
+
+    def test_help_and_usage(self):
+        for words, status, shown in ((["--help"], 0, 0), ([], 2, 1), (["--forc", "x.py"], 2, 1)):
+            done = subprocess.run([sys.executable, "-m", "smd.compat", *words], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True, check=False)
+            self.assertEqual(done.returncode, status)
+            self.assertIn("usage: python3 -m smd.compat", (done.stdout, done.stderr)[shown])
 
 
 if __name__ == "__main__":

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """module_test.py TESTS UNPACKED_FIXTURES [TEST...]: the module smd, against recorded answers and NumPy."""
 
+import copy
 import ctypes
 import hashlib
 import json
 import os
+import pickle
 import shutil
 import signal
 import struct
@@ -203,7 +205,8 @@ class RecordedTrials(unittest.TestCase):
                 self.assertEqual(steps.tolist(), list(single), name)
                 self.assertEqual((len(values), len(times)), (len(single), len(single)))
                 for value, one in zip(values, single.values()):
-                    np.testing.assert_array_equal(np.ravel(value), np.ravel(one))
+                    self.assertEqual(np.shape(value), one.shape, name)
+                    np.testing.assert_array_equal(value, one)
                 if single and all(one.dtype.kind in "fiu" and one.size for one in single.values()):
                     table = tensor.reduce("max", "p50")
                     rows = [table["step"].tolist().index(step) for step in single]
@@ -294,6 +297,30 @@ class Tables(InFolder):
         self.assertEqual([len(array) for array in trial["late"].values("train")], [0, 0])
         self.check_table(trial.scalars(mode="train"), step=[0, 3, 4], value=one[counted], tensor=["one"] * 3)
 
+    def test_numbers_with_axes_keep_them(self):
+        trial = saved(self.place("run"), *((step, {"bias": [float(step)], "deep": [[[step]]]}) for step in range(3)))
+        np.testing.assert_array_equal(trial["bias"].values()[1], [[0.0], [1.0], [2.0]])
+        np.testing.assert_array_equal(trial["deep"].values()[1], [[[[0]]], [[[1]]], [[[2]]]])
+        self.check_table(trial.scalars("bias", wide=True), step=[0, 1, 2], bias=[0, 1, 2])
+
+    def test_numbers_of_several_types(self):
+        """2**53 + 1 is the smallest positive integer that float64 does not hold."""
+        large = 2**53 + 1
+        trial = saved(self.place("run"), (0, {"n": large, "small": 3}), (1, {"n": np.float32(0.5), "small": 0.5}))
+        values = trial["n"].values()[1]
+        self.assertEqual([(int(one), one.dtype) for one in values], [(large, np.int64), (0, np.float32)])
+        values = trial["small"].values()[1]
+        self.assertEqual((values.tolist(), values.dtype), ([3.0, 0.5], np.float64))
+
+    def test_complex_numbers(self):
+        """They have no order and no signs; their moduli, 5 and 13, do."""
+        trial = saved(self.place("run"), (0, {"c": [3 + 4j, 5 - 12j], "one": 1j}))
+        for name in ("min", "max", "median", "p50", "prod", "mean", "negative", "posinf"):
+            self.assertRaises(smd.InvalidArgument, trial["c"].reduce, name)
+        self.check_table(trial["c"].reduce("abs_min", "abs_max"), step=[0], abs_min=[5], abs_max=[13])
+        self.assertEqual(trial["one"].values()[1].tolist(), [1j])
+        self.assertEqual(list(trial.scalars(wide=True)), ["step"])
+
     def test_two_columns_of_one_name(self):
         log = self.log("epoch,step,loss,loss/wall_time\n0,10,1.5,3\n1,20,0.5,4\n", step_name="epoch")
         with self.assertRaisesRegex(smd.InvalidArgument, "'step'") as caught:
@@ -304,6 +331,14 @@ class Tables(InFolder):
         with self.assertRaisesRegex(smd.InvalidArgument, "'loss/wall_time'"):
             log.scalars(wide=True, exclude="^step$", wall_time=True)
         self.assertEqual(log.scalars("^step$")["value"].tolist(), [10, 20])
+
+
+class Facts(unittest.TestCase):
+    def test_hyperparameters(self):
+        place = os.path.join(FIXTURES, "metric-logs", "wb_config")
+        with open(place + SUFFIX, encoding="utf-8") as file:
+            self.assertEqual(smd.open(place).hyperparameters, json.load(file)["trials"]["."]["hyperparameters"])
+        self.assertEqual(smd.open(os.path.join(FIXTURES, "good-pytorch-digits")).hyperparameters, {})
 
 
 class AsItStands(InFolder):
@@ -321,6 +356,8 @@ class AsItStands(InFolder):
         result = smd.rules.run(log, "ExplodingTensor")
         self.assertEqual((result.status, result.findings[0].step), ("IssuesFound", 1))
         log = self.log(self.TAIL, as_it_stands=True)
+        self.assertEqual((log.steps(), log.ended), ([0, 1], True))
+        self.grow("\n2,3\n")
         self.assertEqual((log.steps(), log.ended), ([0, 1], True))
         for options in ({"as_it_stands": False}, {"timeout": 1}):
             log = self.log(self.TAIL, **options)
@@ -451,6 +488,52 @@ class Errors(unittest.TestCase):
         self.raised(smd.MissingCollectionFiles, lambda: smd.open(RECORDED), ended=True)
         running = smd.open(os.path.join(RECORDED, "running_single"))
         self.raised(smd.StepNotYetAvailable, lambda: running[list(running)[0]].value(10**6), step=10**6)
+
+    def test_made_by_hand(self):
+        """As the reference's; and between processes."""
+        train = smd.Mode.TRAIN
+        for error, text, facts in (
+                (smd.StepUnavailable(3, train), "TRAIN step 3 was not saved", {"step": 3, "mode": train}),
+                (smd.NoMoreData(3, smd.Mode.GLOBAL, 2), "step 3 will not come", {"step": 3, "last_step": 2}),
+                (smd.StepNotYetAvailable(3, train), "TRAIN step 3 is not there yet", {"step": 3, "mode": train}),
+                (smd.TensorUnavailable("x"), "'x' was not saved", {"tname": "x", "nearest": []}),
+                (smd.TensorUnavailableForStep("x", 3), "'x' was not saved at step 3",
+                 {"tname": "x", "step": 3, "mode": smd.Mode.GLOBAL, "has_reductions": False, "missing": None}),
+                (smd.TensorUnavailableForStep(tname="x", step=3, mode=train, has_reductions=True), "TRAIN step 3",
+                 {"mode": train, "has_reductions": True}),
+                (smd.InvalidWorker("w"), "worker 'w'", {"worker": "w", "workers": []}),
+                (smd.IndexReaderException("bad"), "bad", {"message": "bad"}),
+                (smd.RuleEvaluationConditionMet("R", 3, end_of_rule=True), "rule R at step 3", {"end_of_rule": True})):
+            for one in (error, copy.copy(error), pickle.loads(pickle.dumps(error))):
+                self.assertIs(type(one), type(error))
+                self.assertIn(text, str(one))
+                self.assertEqual({name: getattr(one, name) for name in facts}, facts)
+        gradient = self.trial[self.trial.tensor_names(collection="gradients")[0]]
+        error = self.raised(smd.NoMoreData, lambda: gradient.value(10**6), last_step=None)
+        again = pickle.loads(pickle.dumps(error))
+        self.assertEqual((str(again), vars(again)), (str(error), vars(error)))
+
+    def test_modes_are_an_enumeration(self):
+        self.assertEqual([mode.name for mode in smd.Mode], ["TRAIN", "EVAL", "PREDICT", "GLOBAL"])
+        self.assertEqual((len(smd.Mode), smd.Mode["TRAIN"], smd.Mode(4)), (4, smd.Mode.TRAIN, smd.Mode.GLOBAL))
+        self.assertEqual([state.value for state in smd.StepState], [0, 1, 2])
+        self.assertIs(self.trial.mode(0), smd.Mode.TRAIN)
+        self.assertIs(self.trial.has_passed_step(0), smd.StepState.AVAILABLE)
+        self.assertIs(pickle.loads(pickle.dumps(smd.Mode.EVAL)), smd.Mode.EVAL)
+        self.assertRaises(ValueError, smd.Mode, 9)
+        self.raised(smd.InvalidArgument, lambda: self.trial.steps(9))
+
+    def test_values_of_other_types(self):
+        tensor = self.trial[self.trial.tensor_names(collection="gradients")[0]]
+        for call, text in ((lambda: tensor.value(0.0), "0.0 is no step"), (lambda: tensor.value("0"), "'0' is no step"),
+                           (lambda: tensor.value(2**70), f"{2**70} is no step"),
+                           (lambda: self.trial[0], "0 is no text"), (lambda: tensor.value(0, worker=1), "1 is no text"),
+                           (lambda: self.trial.tensor_names(b"l"), "108 is no text"),
+                           (lambda: self.trial.wait_for_steps("5"), "'5' is no step"),
+                           (lambda: tensor.prev_steps(5, -1), "not -1")):
+            error = self.raised(smd.InvalidArgument, call)
+            self.assertIn(text, str(error))
+            self.assertNotIn("smd._core", str(error))
 
     def test_workers(self):
         """A worker that saved nothing of the tensor raises; one without values in the mode returns none."""
@@ -741,6 +824,8 @@ class Rules(unittest.TestCase):
         with self.assertRaises(smd.ConfigurationError) as caught:
             smd.rules.run(trial, "Overfitt")
         self.assertEqual((caught.exception.kind, caught.exception.nearest), ("unknown_rule", "Overfit"))
+        with self.assertRaisesRegex(smd.ConfigurationError, r"no rule 'Nope'; smd.rules.names\(\) has all of them"):
+            smd.rules.run(trial, "Nope")
         for given, wanted in ((smd.Mode.TRAIN, "TRAIN"), ([smd.Mode.TRAIN], "TRAIN"), ("train", "TRAIN")):
             self.assertEqual(smd.rules.run(trial, "LossNotDecreasing", mode=given).params["mode"], wanted)
         for given in ({"loss", "acc"}, frozenset(["loss", "acc"]), (name for name in ("acc", "loss")),
@@ -766,6 +851,14 @@ class Rules(unittest.TestCase):
             result = smd.rules.run(trial, "SimilarAcrossRuns", **given)
             self.assertEqual((result.status, result.message), (expected.status, expected.message))
             self.assertEqual(result.params["other_trial"], other.path)
+        result = smd.rules.run(trial.path, "SimilarAcrossRuns", other.path)
+        self.assertEqual((result.status, result.message), (expected.status, expected.message))
+        for rule, others, given in (("SimilarAcrossRuns", [trial, other], {}), ("Overfit", [other], {}),
+                                    ("SimilarAcrossRuns", [trial], {"other_trial": other}),
+                                    ("SimilarAcrossRuns", [], {"other_trial": trial, "other_trial_0": other})):
+            with self.assertRaisesRegex(smd.ConfigurationError, rule + " compares with . other trial") as caught:
+                smd.rules.run(trial, rule, *others, **given)
+            self.assertEqual((caught.exception.kind, caught.exception.parameter), ("bad_trial", "other_trial"))
         for given in ({}, {"other_trial": ""}):
             with self.assertRaises(smd.ConfigurationError) as caught:
                 smd.rules.run(trial, "SimilarAcrossRuns", **given)
@@ -822,6 +915,18 @@ class Others(unittest.TestCase):
         self.assertEqual([(row.tensor, row.state, row.differing, row.max_abs) for row in rows],
                          [("mine", "only_a", None, None), ("other", "differs", 1, 3.0), ("same", "equal", 0, 0.0),
                           ("shape", "shape", None, None), ("theirs", "only_b", None, None), ("type", "dtype", 0, 0.0)])
+
+    def test_diff_of_single_steps(self):
+        """Two trials of one step each are compared whatever the numbers; with more steps, equal numbers are."""
+        with tempfile.TemporaryDirectory() as folder:
+            def checkpoint(step, value):
+                write_pt(os.path.join(folder, f"step_{step}.pt"), {"w": Quantised(
+                    Storage("qint8", "0", 1), (1,), (1,), "scheme", 1.0, 0)}, lambda _: bytes([value]))
+                return os.path.join(folder, f"step_{step}.pt")
+
+            a, b, both = checkpoint(3, 1), checkpoint(5, 2), smd.open(folder)
+            self.assertEqual([(row.step, row.state, row.differing) for row in smd.diff(a, b)], [(3, "differs", 1)])
+            self.assertEqual([(row.step, row.state) for row in smd.diff(a, both)], [(3, "equal"), (5, "only_b")])
 
     def test_diff_of_what_has_no_values(self):
         """Reductions are compared by name, then shapes; between a value and a reduction there is nothing to compare."""

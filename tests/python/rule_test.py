@@ -171,6 +171,27 @@ class Python(unittest.TestCase):
                                   text=True, check=False, cwd=folder)
             self.assertEqual(done.returncode, 0, done.stdout)
 
+    def test_each_file_finds_the_modules_beside_it(self):
+        """Also those that it imports late; and files with the name of a module, or without the extension of one."""
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = []
+            for number, name in enumerate(("rule.py", "rule.py", "random.py", "noext")):
+                beside = os.path.join(folder, str(number))
+                os.makedirs(os.path.join(beside, "late"))
+                for file, text in (("helper.py", f"NUMBER = {number}\n"),
+                                   (os.path.join("late", "more.py"), f"NUMBER = {number}\n"), (name, (
+                        "from dataclasses import dataclass\nimport helper\nfrom smdebug.rules import Rule\n"
+                        "@dataclass\nclass Facts:\n    number: 'int' = helper.NUMBER\n"
+                        f"class Own{number}(Rule):\n    def invoke_at_step(self, step):\n"
+                        "        from late.more import NUMBER\n        import helper as again\n"
+                        f"        return (Facts().number, NUMBER, again.NUMBER) != ({number},) * 3\n"))):
+                    with open(os.path.join(beside, file), "w", encoding="utf-8") as made:
+                        made.write(text)
+                arguments += ["--python", os.path.join(beside, name)]
+            records, _ = self.records(DIGITS, *arguments, status=0)
+            self.assertEqual([(record["rule"], record["status"]) for record in records],
+                             [(f"Own{number}", "NoIssuesFound") for number in range(4)])
+
     def follow(self, tensor, rows, more):
         """Follows a log of these rows, to which one more comes once each of its steps was evaluated."""
         with tempfile.TemporaryDirectory() as folder:

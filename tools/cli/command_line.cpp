@@ -4,6 +4,7 @@
 #include "cli/option_hints.hpp"
 #include "cli/text.hpp"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -93,6 +94,22 @@ void check_operands(const CommandDefinition& definition, const std::vector<std::
   }
 }
 
+/// Refuses a file whose ending names a format, if none was chosen and another one would be written.
+void check_ending(const CommandDefinition& definition, const CommandLine& line) {
+  const OptionSpec* const format = definition.find("format");
+  if (format == nullptr || line.last_of({"format", "json", "jsonl", "csv", "tsv", "hook-config"}) != nullptr) {
+    return;
+  }
+  const std::string file = line.value("output").value_or("");
+  const std::span<const std::string_view> known = definition.choices_of(*format);
+  const std::string_view written = contains(known, "tsv") ? "tsv" : "html";
+  for (const std::string_view name : known) {
+    refuse_if(name != written && file.ends_with(fmt::format(".{}", name)),
+              fmt::format("--output: {0} would be written as {1}: give -f {2}, or -f {1} if that is meant",
+                          single_quoted(file), written, name));
+  }
+}
+
 }  // namespace
 
 CommandLine CommandLine::parse(const CommandDefinition& definition, const std::vector<std::string>& arguments) {
@@ -104,10 +121,9 @@ CommandLine CommandLine::parse(const CommandDefinition& definition, const std::v
     if (!may_be_given(*spec, arguments)) {
       continue;
     }
-    std::string names = spec->short_name == '\0' ? "" : std::string("-") + spec->short_name + ",";
-    names += "--";
-    names += spec->name;
-    CLI::Option* option = app.add_option(std::move(names), [](const CLI::results_t&) { return true; });
+    const std::string letter = spec->short_name == '\0' ? "" : fmt::format("-{},", spec->short_name);
+    CLI::Option* option =
+        app.add_option(fmt::format("{}--{}", letter, spec->name), [](const CLI::results_t&) { return true; });
     option->expected(spec->metavar.empty() ? 0 : 1);
     option->allow_extra_args(false);
     option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -163,6 +179,7 @@ CommandLine CommandLine::parse(const CommandDefinition& definition, const std::v
       line.operands_.emplace_back(".");
     }
     check_operands(definition, line.operands_);
+    check_ending(definition, line);
   }
   return line;
 }

@@ -135,14 +135,16 @@ std::string not_one_of(std::string_view tried, std::span<const std::string_view>
 namespace fs = boost::filesystem;
 
 std::string trial_and_tensor(const std::string& path) {
+  constexpr std::array<std::string_view, 11> file_endings = {".pt",    ".pth", ".bin", ".ckpt",  ".safetensors", ".npz",
+                                                             ".wandb", ".csv", ".tsv", ".jsonl", ".json"};
   const fs::path whole = fs::path(path).lexically_normal();
   fs::path folder = whole.parent_path();
   boost::system::error_code error;
   while (!folder.empty() && !fs::is_directory(folder, error)) {
     folder = folder.parent_path();
   }
-  if (is_remote_path(path) || folder.empty()) {
-    return {};  // a name alone is more likely that of another folder
+  if (is_remote_path(path) || folder.empty() || contains(file_endings, whole.extension().string())) {
+    return {};  // a name alone is more likely that of another folder, and no tensor is called like a file
   }
   try {
     if (!trial_at(folder.string())) {

@@ -181,7 +181,7 @@ class Comparison {
       return entry.a.has_value();
     }
     ++unlike_;
-    unlike_name_ = unlike_name_.empty() ? std::string(entry.tensor()) : unlike_name_;
+    unlike_name_ = unlike_name_.empty() ? std::string(entry.tensor) : unlike_name_;
     const auto forms = [](const TensorEntry& of) { return of.value ? 2 : of.reductions.empty() ? 0 : 1; };
     return forms(*entry.a) > forms(*entry.b);
   }
@@ -258,7 +258,7 @@ class Comparison {
       pool(entry, state, compared);
       return;
     }
-    DiffRow row = {.tensor = entry.tensor(), .worker = entry.worker(), .step = entry.step, .step_b = entry.step_b};
+    DiffRow row = {.tensor = entry.tensor, .worker = entry.worker(), .step = entry.step, .step_b = entry.step_b};
     row.state = state;
     row.a = facts_of(entry.a);
     row.b = facts_of(entry.b);
@@ -288,7 +288,7 @@ class Comparison {
   }
 
   void pool(const PairedEntry& entry, State state, const Comparer* compared) {
-    const Key key(options_.by.step ? entry.place().value : 0, options_.by.tensor ? entry.tensor() : "",
+    const Key key(options_.by.step ? entry.place().value : 0, options_.by.tensor ? entry.tensor : "",
                   options_.by.worker ? entry.worker() : "");
     auto found = pools_.find(key);
     if (found == pools_.end()) {

@@ -272,7 +272,7 @@ std::vector<PairedEntry> pair_entries(const ComparedTrial& a, const ComparedTria
       const std::string_view name_b = next_b == of_b.end() ? std::string_view() : b.names.shown(next_b->tensor);
       const bool takes_a = next_b == of_b.end() || (next_a != of_a.end() && !before(name_b, *next_b, name_a, *next_a));
       const bool takes_b = next_a == of_a.end() || (next_b != of_b.end() && !before(name_a, *next_a, name_b, *next_b));
-      entry.name = takes_a ? name_a : name_b;
+      entry.tensor = takes_a ? name_a : name_b;
       if (takes_a) {
         entry.a = std::move(*next_a++);
       }
@@ -282,7 +282,7 @@ std::vector<PairedEntry> pair_entries(const ComparedTrial& a, const ComparedTria
     }
   }
   if (steps.size() > 1) {
-    std::ranges::stable_sort(all, {}, [](const PairedEntry& of) { return std::pair(of.tensor(), of.worker()); });
+    std::ranges::stable_sort(all, {}, [](const PairedEntry& of) { return std::pair(of.tensor, of.worker()); });
   }
   return all;
 }

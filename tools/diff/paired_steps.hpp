@@ -48,9 +48,8 @@ struct PairedEntry {
   std::optional<TensorEntry> b;
   std::optional<GlobalStep> step;  ///< Of the pair of steps, even if the trial lacks the tensor.
   std::optional<GlobalStep> step_b;
-  std::string_view name;  ///< By which the two are compared; borrowed from the trials.
+  std::string_view tensor;  ///< The name by which the two are compared; borrowed from the trials.
 
-  [[nodiscard]] std::string_view tensor() const noexcept { return name; }
   /// A's worker, or B's if A has no entry. The two have the same name if all workers were selected; else each is its
   /// trial's first.
   [[nodiscard]] std::string_view worker() const noexcept { return a ? a->worker : b->worker; }

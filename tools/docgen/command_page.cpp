@@ -166,10 +166,8 @@ void see_also(Roff& page, const CommandDefinition& definition) {
   pages.emplace_back("7", "smd-cookbook");
   std::ranges::sort(pages);
   page.macro(".Sh SEE ALSO");
-  for (std::size_t i = 0; i < pages.size(); ++i) {
-    page.macro(".Xr " + std::string(pages[i].second) + " " + std::string(pages[i].first) +
-               (i + 1 < pages.size() ? " ," : ""));
-  }
+  page.macro(
+      text::joined(pages, " ,\n", [](const auto& one) { return fmt::format(".Xr {} {}", one.second, one.first); }));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ std::string bash_value_line(const CommandDefinition& definition, const OptionSpe
   if (const auto words = offered(spec, definition); !words.empty()) {
     line += fmt::format(" choices='{}'", fmt::join(words, " "));
   }
-  return line + (spec.split_commas ? " list=, ;;\n" : " ;;\n");
+  return line + (spec.metavar.starts_with('\'') ? " open=1" : spec.split_commas ? " list=," : "") + " ;;\n";
 }
 
 std::string bash_word_line(const CommandDefinition& definition) {

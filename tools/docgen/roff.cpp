@@ -39,10 +39,7 @@ std::string escaped(std::string_view text, bool minus) {
 
 /// Returns the length of an option at the start of a word, such as `--by` or `-m`; 0 if there is none.
 std::size_t option_length(std::string_view word) {
-  std::size_t at = 0;
-  while (at < word.size() && at < 2 && word[at] == '-') {
-    ++at;
-  }
+  std::size_t at = word.starts_with("--") ? 2 : word.starts_with('-') ? 1 : 0;
   if (at == 0 || at == word.size() || !text::is_letter(word[at])) {
     return 0;
   }
@@ -56,12 +53,8 @@ std::size_t option_length(std::string_view word) {
 }
 
 std::string prose_word(std::string_view word) {
-  std::string out;
-  std::size_t opening = 0;
-  while (opening < word.size() && (word[opening] == '(' || word[opening] == '[')) {
-    ++opening;
-  }
-  out += escaped(word.substr(0, opening), false);
+  const std::size_t opening = std::min(word.find_first_not_of("(["), word.size());
+  std::string out = escaped(word.substr(0, opening), false);
   word.remove_prefix(opening);
   const std::size_t option = option_length(word);
   if (option > 0) {
@@ -76,9 +69,7 @@ std::string prose_word(std::string_view word) {
 
 /// Returns whether a sentence ends with this word; `next` is the following word.
 bool ends_sentence(std::string_view word, std::string_view next) {
-  while (!word.empty() && (word.back() == ')' || word.back() == '\'')) {
-    word.remove_suffix(1);
-  }
+  word = word.substr(0, word.find_last_not_of(")'") + 1);
   if (word.size() < 2 || std::string_view(".!?").find(word.back()) == std::string_view::npos || word == "e.g.") {
     return false;
   }
@@ -104,11 +95,7 @@ void Roff::paragraph(std::string_view text) {
   const std::vector<std::string_view> words = words_of(text);
   std::string line;
   const auto flush = [&] {
-    if (!line.empty() && (line.front() == '.' || line.front() == '\'')) {
-      text_ += "\\&";
-    }
-    text_ += line;
-    text_ += '\n';
+    macro((line.starts_with('.') || line.starts_with('\'') ? "\\&" : "") + line);
     line.clear();
   };
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -141,10 +128,7 @@ void Roff::literal(std::string_view text) {
   macro(".Bd -literal -offset indent");
   for (const std::string_view plain : tool::split(text, "\n")) {
     const std::string line = escaped(plain, true);
-    if (line.starts_with('.')) {
-      text_ += "\\&";
-    }
-    macro(line);
+    macro((line.starts_with('.') ? "\\&" : "") + line);
   }
   macro(".Ed");
 }

@@ -12,7 +12,6 @@
 
 #include <array>
 #include <cstddef>
-#include <iterator>
 #include <stdexcept>
 
 namespace smd::docgen {
@@ -97,8 +96,7 @@ std::vector<std::string_view> offered(const OptionSpec& spec, const tool::Comman
   const bool to_sort = spec.kind == ArgumentKind::sort_keys;
   if ((spec.kind == ArgumentKind::columns || to_sort) && definition.columns != nullptr) {
     const auto add = [&all](const std::vector<std::string_view>& names) {
-      std::ranges::copy_if(names, std::back_inserter(all),
-                           [&all](std::string_view name) { return !tool::contains(all, name); });
+      std::ranges::for_each(names, [&all](std::string_view name) { tool::add_once(all, name); });
     };
     for (const tool::ColumnTable& table : definition.columns()) {
       add(table.names);

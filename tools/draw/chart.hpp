@@ -37,6 +37,25 @@ struct PointCounts {
   }
 };
 
+/// What is known of all points of a curve.
+struct CurveFacts {
+  PointCounts counts;
+  ChartPoint first;
+  ChartPoint last;
+  std::optional<ChartPoint> least;  ///< The first of the smallest finite numbers.
+  std::optional<ChartPoint> greatest;
+
+  void add(const ChartPoint& point) noexcept {
+    first = counts.points == 0 ? point : first;
+    last = point;
+    counts.add(point.y);
+    if (std::isfinite(point.y)) {
+      least = !least || point.y < least->y ? point : least;
+      greatest = !greatest || point.y > greatest->y ? point : greatest;
+    }
+  }
+};
+
 enum class Dash : std::uint8_t { solid, dashed, dotted, dash_dotted };
 
 /// A curve over ascending, finite x.

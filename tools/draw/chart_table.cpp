@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 namespace smd::tool {
 
@@ -22,37 +23,26 @@ std::string exact(double number) {
              : number_text(number);
 }
 
-PointCounts counts_of(const ChartCurve& curve) {
-  if (curve.counts) {
-    return *curve.counts;
-  }
-  PointCounts counts;
+CurveFacts curve_facts(const ChartCurve& curve) {
+  CurveFacts facts;
   for (const ChartPoint& point : curve.points) {
-    counts.add(point.y);
+    facts.add(point);
   }
-  return counts;
+  facts.counts = curve.counts.value_or(facts.counts);
+  return facts;
 }
 
 std::vector<std::string> curve_row(const ChartCurve& curve) {
-  const std::vector<ChartPoint>& points = curve.points;
-  const PointCounts counts = counts_of(curve);
-  std::vector<std::string> row = {curve.name, std::to_string(counts.points)};
-  const auto add = [&row](const ChartPoint* point) {
-    row.push_back(point == nullptr ? "" : exact(point->x));
-    row.push_back(point == nullptr ? "" : exact(point->y));
+  const CurveFacts facts = curve_facts(curve);
+  std::vector<std::string> row = {curve.name, std::to_string(facts.counts.points)};
+  const auto add = [&row](const std::optional<ChartPoint>& point) {
+    row.push_back(point ? exact(point->x) : "");
+    row.push_back(point ? exact(point->y) : "");
   };
-  const ChartPoint* least = nullptr;
-  const ChartPoint* greatest = nullptr;
-  for (const ChartPoint& point : points) {
-    if (std::isfinite(point.y)) {
-      least = least == nullptr || point.y < least->y ? &point : least;
-      greatest = greatest == nullptr || point.y > greatest->y ? &point : greatest;
-    }
-  }
-  add(points.empty() ? nullptr : &points.front());
-  add(points.empty() ? nullptr : &points.back());
-  add(least);
-  add(greatest);
+  add(curve.points.empty() ? std::nullopt : std::optional(facts.first));
+  add(curve.points.empty() ? std::nullopt : std::optional(facts.last));
+  add(facts.least);
+  add(facts.greatest);
   row.push_back(not_finite_text(curve));
   row.push_back(curve.gaps.empty() ? "" : std::to_string(curve.gaps.size()));
   return row;
@@ -98,7 +88,7 @@ ChartTable table_of(const ImageGrid& grid, const Chart&) {
 }  // namespace
 
 std::string not_finite_text(const ChartCurve& curve) {
-  const PointCounts counts = counts_of(curve);
+  const PointCounts counts = curve_facts(curve).counts;
   std::string text;
   const auto add = [&](std::size_t count, const char* what) {
     if (count != 0) {

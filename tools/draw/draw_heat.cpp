@@ -19,8 +19,7 @@ AxisRange filled_range(const HeatMap& map) {
   for (const HeatColumn& column : map.columns) {
     for (std::size_t bin = 0; bin < column.counts.size(); ++bin) {
       if (column.counts[bin] > 0) {
-        extent.add(column.edges[bin]);
-        extent.add(column.edges[bin + 1]);
+        extent.add(AxisRange{column.edges[bin], column.edges[bin + 1]});
       }
     }
   }

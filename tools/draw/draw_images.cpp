@@ -23,18 +23,6 @@ constexpr double largest_cell = 28;
 constexpr double tallest_tile = 420;
 constexpr double least_tile = 64;
 
-struct TileSize {
-  double width = 0;
-  double height = 0;
-};
-
-TileSize size_of(const ImageTile& tile, double room) {
-  const auto columns = static_cast<double>(tile.columns);
-  const auto rows = static_cast<double>(tile.rows);
-  const double width = std::min(room, columns * largest_cell);
-  return {width, std::clamp(width * rows / columns, 14.0, tallest_tile)};
-}
-
 std::vector<double> levels_of(const ImageTile& tile, const AxisRange& extent) {
   return mapped(tile.numbers, [&](double number) {
     const double level = extent.low < extent.high ? extent.part_of(number) : std::isnan(number) ? number : 0.5;
@@ -67,16 +55,18 @@ void draw_content(Drawing& to, const Chart&, const ImageGrid& grid) {
     bool captions = false;
     for (std::size_t i = first; i < std::min(first + across, grid.tiles.size()); ++i) {
       const ImageTile& tile = grid.tiles[i];
-      const TileSize size = size_of(tile, room);
+      const auto columns = static_cast<double>(tile.columns);
+      const double width = std::min(room, columns * largest_cell);
+      const double height = std::clamp(width * static_cast<double>(tile.rows) / columns, 14.0, tallest_tile);
       const double x = static_cast<double>(i - first) * (room + tile_gap);
-      put_image(to, x, to.y, size.width, size.height,
+      put_image(to, x, to.y, width, height,
                 png_base64(levels_of(tile, extent), tile.rows, tile.columns, &no_number_color),
                 fmt::format("<title>{}</title>", xml(tile.caption)));
       if (!tile.caption.empty()) {
-        put_text(to, x, to.y + size.height + 13, "quiet", shortened(tile.caption, room / 13));
+        put_text(to, x, to.y + height + 13, "quiet", shortened(tile.caption, room / 13));
         captions = true;
       }
-      tallest = std::max(tallest, size.height);
+      tallest = std::max(tallest, height);
     }
     to.y += tallest + (captions ? caption_height : 0) + tile_gap;
   }

@@ -22,28 +22,6 @@ std::int64_t bound_of(const StepTerm& term) {
 
 }  // namespace
 
-void WholeSteps::came(GlobalStep step, Time now) {
-  const auto later = quiet_.lower_bound(step);
-  const Time since = later == quiet_.end() ? now : later->second;
-  const GlobalStep last = later == quiet_.end() ? step : quiet_.rbegin()->first;
-  quiet_.erase(later, quiet_.end());
-  quiet_.emplace(step, since);
-  quiet_.emplace(last, now);
-  while (quiet_.size() > 1 && std::next(quiet_.begin())->second + rest <= now) {
-    quiet_.erase(quiet_.begin());
-  }
-}
-
-std::optional<WholeSteps::Time> WholeSteps::whole_at(GlobalStep step) const {
-  const auto later = quiet_.upper_bound(step);
-  return later == quiet_.end() ? std::nullopt : std::optional(later->second + rest);
-}
-
-std::optional<GlobalStep> WholeSteps::end(Time now) const {
-  const auto recent = std::ranges::find_if(quiet_, [&](const auto& one) { return one.second + rest > now; });
-  return recent == quiet_.begin() ? std::nullopt : std::optional(std::prev(recent)->first);
-}
-
 FollowedSteps::FollowedSteps(Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs)
     : trial_(trial),
       grow_(!trial.layout().marks_steps),
@@ -52,18 +30,15 @@ FollowedSteps::FollowedSteps(Trial& trial, const SelectionOptions& options, cons
       every_(static_cast<std::uint64_t>(options.every)) {
   const StepSpec& spec = options.steps ? *options.steps : needs.fallback;
   const NoRefresh as_it_stands(trial);
-  if (grow_) {
-    there_ = trial.steps();
-  }
-  if (needs.counts && counts_from_end(spec)) {
+  const bool own_steps = needs.counts && counts_from_end(spec);
+  if (grow_ || own_steps) {
     known_ = trial.steps();
+  }
+  if (own_steps) {
     SelectionOptions all_steps = options;
     all_steps.every = 1;
     own_ = select_steps_of_tensors(trial, all_steps, spec, tensors_at(trial, options, std::nullopt), needs.counts,
                                    nullptr);
-    if (own_.steps.empty()) {
-      known_.clear();
-    }
   }
   for (const Mode mode : options.modes) {
     const std::vector<std::int64_t> numbers = mapped(trial.steps(mode), &ModeStep::value);
@@ -132,9 +107,8 @@ std::optional<GlobalStep> FollowedSteps::after() const {
 
 bool FollowedSteps::choose(const FollowEvent& step) {
   // If steps can grow, what the first look finds existed before, and everything else is new, whatever its step.
-  const bool first_look = step.arrivals.first == 0;
-  const bool known = first_look && std::ranges::binary_search(known_, step.step);
-  const bool new_since = grow_ && !(first_look && std::ranges::binary_search(there_, step.step));
+  const bool known = step.arrivals.first == 0 && std::ranges::binary_search(known_, step.step);
+  const bool new_since = grow_ && !known;
   bool chosen = false;
   for (OfMode& of : modes_) {
     if (const std::optional<std::int64_t> number = number_in(trial_, of.mode, step.step)) {
@@ -143,7 +117,7 @@ bool FollowedSteps::choose(const FollowEvent& step) {
   }
   reached_ = std::max(reached_, step.step);
   if (grow_) {
-    whole_.came(step.step, WholeSteps::Time::clock::now());
+    whole_.came(step.step, Time::clock::now());
     if (step.step.value > modes_.front().bound()) {
       std::erase_if(behind_, [&](const std::string& name) {
         return any_entry(trial_, {.tensors = {name}, .steps = {{step.step}}});
@@ -203,14 +177,14 @@ std::int64_t FollowedSteps::OfMode::bound() const {
   return bound;
 }
 
-std::optional<WholeSteps::Time> FollowedSteps::over_at() const {
+std::optional<FollowedSteps::Time> FollowedSteps::over_at() const {
   const GlobalStep own_last = own_.steps.empty() ? GlobalStep(INT64_MIN) : own_.steps.back().step;
   if (grow_ && !(all_known_ && behind_.empty() && trial_.workers().size() < 2)) {
     return whole_.whole_at(std::max(own_last, GlobalStep(modes_.front().bound())));
   }
   const bool passed =
       reached_ >= own_last && std::ranges::all_of(modes_, [](const OfMode& of) { return of.reached >= of.bound(); });
-  return passed ? std::optional(WholeSteps::Time::min()) : std::nullopt;
+  return passed ? std::optional(Time::min()) : std::nullopt;
 }
 
 void FollowedSteps::report_missing(bool ended, Diagnostics& messages) const {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,33 +12,17 @@
 
 #include "cli/diagnostics.hpp"
 #include "select/select.hpp"
+#include "text/whole_steps.hpp"
 
 namespace smd::tool {
-
-/// Up to which step all has come to a followed trial whose layout does not mark steps: another file may still bring
-/// lower ones. A step is whole once a later one has come, and nothing up to it for `rest`.
-class WholeSteps {
- public:
-  using Time = std::chrono::steady_clock::time_point;
-  static constexpr std::chrono::seconds rest{10};
-
-  void came(GlobalStep step, Time now);
-  /// When a step is whole unless more comes up to it; nullopt if no later step has come.
-  [[nodiscard]] std::optional<Time> whole_at(GlobalStep step) const;
-  /// The step below which all are whole; nullopt: none is.
-  [[nodiscard]] std::optional<GlobalStep> end(Time now) const;
-
- private:
-  // By step, since when something has come at it or later, and nothing before it; the times ascend. Of those that are
-  // older than `rest`, only the last.
-  std::map<GlobalStep, Time> quiet_;
-};
 
 /// Which of the steps that come -m, -s and --every choose. Terms that count from the end refer to the steps that
 /// existed when the following began: `-3:` is the last three of them and all that come, `last` the last one and all
 /// that come.
 class FollowedSteps {
  public:
+  using Time = detail::WholeSteps::Time;
+
   FollowedSteps(Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs);
 
   /// No step up to this one is chosen; nullopt if that is not known.
@@ -50,11 +33,9 @@ class FollowedSteps {
   /// Whether a selected tensor is wanted at the step that was chosen last.
   [[nodiscard]] bool wants(std::string_view tensor) const;
   /// From when on no further step can be chosen, unless one comes before then; nullopt: not until a later step comes.
-  [[nodiscard]] std::optional<WholeSteps::Time> over_at() const;
+  [[nodiscard]] std::optional<Time> over_at() const;
   /// Whether no further step can be chosen.
-  [[nodiscard]] bool over() const {
-    return over_at().value_or(WholeSteps::Time::max()) <= WholeSteps::Time::clock::now();
-  }
+  [[nodiscard]] bool over() const { return over_at().value_or(Time::max()) <= Time::clock::now(); }
   /// Whether a step came after later ones that --every had counted, so that it keeps others than afterwards.
   [[nodiscard]] bool counts_late() const noexcept { return counts_late_; }
   /// Reports which single steps never came; status 1. `ended`: the job is over.
@@ -79,19 +60,17 @@ class FollowedSteps {
   void fix(StepTerm& term, const std::vector<std::int64_t>& numbers) const;
   [[nodiscard]] bool chooses(OfMode& of, std::int64_t number, bool known, bool new_since);
   [[nodiscard]] bool keeps(GlobalStep step);
-  [[nodiscard]] bool by_tensor() const noexcept { return !known_.empty(); }
+  [[nodiscard]] bool by_tensor() const noexcept { return !own_.steps.empty(); }
 
   const Trial& trial_;
-  const bool grow_;  // steps can grow, and the job go back
-  // The steps that existed, ascending; empty: tensors' own steps do not count, or there were none.
-  std::vector<GlobalStep> known_;
-  std::vector<GlobalStep> there_;       // the same if steps can grow, for all terms
-  TensorSteps own_;                     // those that terms counting from the end select
+  const bool grow_;                // steps can grow, and the job go back
+  std::vector<GlobalStep> known_;  // that existed, ascending; empty if not needed
+  TensorSteps own_;  // those that terms counting from the end select; empty if tensors' own steps do not count
   GlobalStep reached_{INT64_MIN};       // the largest step that came
   std::optional<GlobalStep> own_step_;  // the one chosen last, if only `own_` chose it
   std::vector<OfMode> modes_;
   // Where steps grow:
-  WholeSteps whole_;
+  detail::WholeSteps whole_;
   std::vector<std::string> behind_;  // of -n, those that have no step after the last that can be chosen
   const bool all_known_;             // no other tensor can be selected
   std::uint64_t every_ = 1;

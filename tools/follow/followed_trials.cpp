@@ -3,9 +3,9 @@
 
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
-#include "follow/followed_steps.hpp"
 #include "operands/operands.hpp"
 #include "select/trial_times.hpp"
+#include "text/whole_steps.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -141,7 +141,7 @@ class FollowedTrials::Ticks {
       const bool of_base = &one == &base_;
       late_ = late_ || event->step <= (of_base ? given_.last : given_.compared);
       news_ = news_ || of_base;
-      if (of_base || one.last < base_.last) {  // what is ahead does not count as news
+      if (!event->kept_back && (of_base || one.last < base_.last)) {  // what is ahead does not count as news
         quiet_since_ = Clock::now();
       }
       one.last = std::max(one.last, std::optional(event->step));
@@ -236,7 +236,7 @@ class FollowedTrials::Ticks {
   std::optional<GlobalStep> ready_;  // up to here the others have come, or hold nothing back
   Awaited* behind_ = nullptr;        // of the others that may go on, the one that has come least far
   FollowTick given_;                 // the steps that ticks got
-  WholeSteps whole_;                 // of all trials
+  detail::WholeSteps whole_;         // of all trials
   bool late_ = false;                // values came to steps that ticks got, or superseded theirs
   bool news_ = false;                // something came to the visited trial, also to a step that was there
   Clock::time_point quiet_since_ = Clock::now();

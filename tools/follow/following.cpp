@@ -49,9 +49,9 @@ StepRange range_to_follow(const FollowSetup& setup) {
   if (spec.all() || spec.need().kind != StepNeed::Kind::windows || setup.selection.modes != std::vector{Mode::global}) {
     return {};
   }
-  const std::vector<StepNeed::Window> windows = spec.need().windows;
-  const auto least = std::ranges::min_element(windows, {}, &StepNeed::Window::first);
-  return least == windows.end() ? StepRange() : StepRange{.first = GlobalStep(least->first)};
+  const std::vector<StepRange> windows = spec.need().windows;
+  const auto least = std::ranges::min_element(windows, {}, &StepRange::first);
+  return least == windows.end() ? StepRange() : StepRange{.first = least->first};
 }
 
 /// Reports what is missing when no further step comes. `any`: a step came.
@@ -100,6 +100,7 @@ bool has_news(const Trial& trial, const Selection& selection, const FollowSetup&
 /// Follows one trial. `visit` is called under the lock of all trials, as `visited` is set.
 void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diagnostics& messages, bool& visited,
             const std::function<void(Selection&& selection)>& visit) {
+  using Clock = FollowedSteps::Time::clock;
   if (setup.opened) {
     const std::lock_guard lock(trials.mutex());
     setup.opened(trial);
@@ -114,6 +115,24 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
   std::uint64_t superseded = superseded_values(trial);
   const auto of_selected = [&] { return superseded_entries(trial, setup.selection, setup.needs.fallback); };
   auto gone = of_selected();
+  Clock::time_point note_again;
+  // While steps come, this takes at most a tenth of the time.
+  const auto note_going_back = [&](bool over) {
+    const Clock::time_point begun = Clock::now();
+    if (begun < note_again && !over) {
+      return;
+    }
+    if (const std::uint64_t before = std::exchange(superseded, superseded_values(trial)); superseded > before) {
+      const auto known = std::exchange(gone, of_selected());
+      auto more = decltype(gone)();
+      std::ranges::set_difference(gone, known, std::back_inserter(more));
+      if (!more.empty()) {
+        messages.note(trial.name() + " went back to step " + std::to_string(more.front().first) + ": " +
+                      counted(more.size(), "value") + " superseded");
+      }
+    }
+    note_again = Clock::now() + 10 * (Clock::now() - begun);
+  };
   std::uint64_t generation = TrialSnapshot::last(trial).generation();
   StepFollower follower(trial, {.wait = trials.wait(), .after = steps.after(), .records = setup.records});
   messages.info(trial.name() + ": followed by " + follower.method());
@@ -133,13 +152,14 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
     visit(std::move(selection));
   };
   const auto report_over = [&] {
+    note_going_back(true);
     report_problems(trial, true, messages);
     steps.report_missing(false, messages);
     report_never_seen(trial, setup.selection, messages);
   };
   bool any = false;
   while (true) {
-    const std::optional<WholeSteps::Time> over_at = steps.over_at();
+    const std::optional<Clock::time_point> over_at = steps.over_at();
     FollowEvent event = follower.next(over_at);
     const std::lock_guard lock(trials.mutex());
     report_problems(trial, event.outcome != WaitOutcome::reached, messages);
@@ -154,6 +174,7 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
       return report_over();
     }
     if (event.outcome != WaitOutcome::reached) {
+      note_going_back(true);
       return report_end(trial, event.outcome, any, steps, setup.selection, messages);
     }
     if (!std::exchange(any, true) && !trial.ended()) {
@@ -164,15 +185,7 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
                     " came late, after later steps were shown");
     }
     report_missing_files(trial, event, messages);
-    if (const std::uint64_t before = std::exchange(superseded, superseded_values(trial)); superseded > before) {
-      const auto known = std::exchange(gone, of_selected());
-      auto more = decltype(gone)();
-      std::ranges::set_difference(gone, known, std::back_inserter(more));
-      if (!more.empty()) {
-        messages.note(trial.name() + " went back to step " + std::to_string(more.front().first) + ": " +
-                      counted(more.size(), "value") + " superseded");
-      }
-    }
+    note_going_back(false);
     const bool chooses = steps.choose(event);
     if (steps.counts_late()) {
       messages.note_once(trial.name() +

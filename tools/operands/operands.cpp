@@ -38,8 +38,9 @@ namespace {
 namespace fs = boost::filesystem;
 using boost::system::error_code;
 
-/// For a path that does not exist: existing folders whose names are nearest to its first part that does not exist.
-std::vector<std::string> nearest_folders(std::string path) {
+/// For a path that does not exist: existing folders whose names are nearest to its first part that does not exist; also
+/// files if both names have an ending.
+std::vector<std::string> nearest_paths(std::string path) {
   constexpr std::size_t most_entries = 10'000;
   while (path.size() > 1 && path.back() == '/') {
     path.pop_back();
@@ -56,7 +57,9 @@ std::vector<std::string> nearest_folders(std::string path) {
   fs::directory_iterator entry(parent.empty() ? fs::path(".") : parent, error);
   for (; !error && entry != fs::directory_iterator() && names.size() < most_entries; entry.increment(error)) {
     error_code unknown;
-    if (entry->status(unknown).type() == fs::directory_file) {
+    const fs::file_type type = entry->status(unknown).type();
+    if (type == fs::directory_file ||
+        (type == fs::regular_file && wanted.has_extension() && entry->path().has_extension())) {
       names.push_back(entry->path().filename().string());
     }
   }
@@ -114,7 +117,7 @@ std::string meant_instead(const std::string& path, std::string_view hint) {
   if (fs::exists(path, unknown)) {
     return {};  // it has come meanwhile
   }
-  std::string nearest = did_you_mean(nearest_folders(path));
+  std::string nearest = did_you_mean(nearest_paths(path));
   if (!nearest.empty() || fs::exists(fs::path(path).parent_path(), unknown)) {
     return nearest;  // in an existing folder, it must have been meant as a path
   }

@@ -77,10 +77,7 @@ class Run {
   using Sessions = std::span<const Session* const>;
 
   /// Whether what is printed is a shard that --merge takes.
-  [[nodiscard]] bool makes_part() const {
-    return options_.shard && options_.output.format == "jsonl" &&
-           (options_.output.columns.empty() || options_.output.names("partial"));
-  }
+  [[nodiscard]] bool makes_part() const { return options_.shard && options_.output.format == "jsonl"; }
 
   void start() {
     if (options_.view == ReduceViewKind::hist) {

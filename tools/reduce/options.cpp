@@ -13,7 +13,7 @@ namespace smd::tool::reduce {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> sources = {"auto", "saved", "computed"};
+constexpr std::array<std::string_view, 3> sources = {"auto", "saved", "computed"};  // in the order of SourceChoice
 constexpr std::array<std::string_view, 2> nan_policies = {"propagate", "omit"};
 
 constexpr std::array<std::string_view, 3> view_flags = {"hist", "pivot", "spark"};  // in the order of ReduceViewKind
@@ -168,6 +168,8 @@ void check(const ReduceCommandOptions& options, const CommandLine& line) {
       "--with-superseded prints a row for each value: not with --by, --across, --hist, --pivot, --spark, --shard, "
       "--merge or -f svg");
   refuse_if(options.shard && options.output.limit, "--shard makes parts to be merged whole: give --limit with --merge");
+  refuse_if(options.shard && options.output.format == "jsonl" && !options.output.columns.empty(),
+            "--shard --jsonl makes parts to be merged whole: give --columns with --merge");
   refuse_if(options.merge && options.shard, "--shard makes parts and --merge takes them: one at a time");
   if (options.merge) {
     check_merging(options, line);
@@ -226,11 +228,8 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
     options.reductions = {"min", "max", "mean", "std"};
   }
   options.abs = line.has("abs");
-  if (const auto source = line.value("source")) {
-    options.source = *source == "saved"      ? SourceChoice::saved
-                     : *source == "computed" ? SourceChoice::computed
-                                             : SourceChoice::automatic;
-  }
+  const auto source = std::ranges::find(sources, line.value("source").value_or("auto"));
+  options.source = static_cast<SourceChoice>(source - sources.begin());
   options.reduce.ddof = static_cast<std::uint64_t>(line.integer("ddof", 0, std::int64_t{1} << 53).value_or(0));
   options.reduce.omit_nan = line.value("nan") == "omit";
   options.by_given = line.has("by");

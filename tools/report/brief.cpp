@@ -129,7 +129,7 @@ std::string trial_markdown(const TrialReport& trial) {
     out += fmt::format("\n{}: {}\n", counted(facts.problems.size(), "problem"), markdown_text(facts.problems.front()));
   }
   if (facts.superseded != 0) {
-    out += fmt::format("\nA restart replaced {}.\n", counted(facts.superseded, "value"));
+    out += fmt::format("\n{} superseded by later ones.\n", text::counted(facts.superseded, "value", "was", "were"));
   }
   append_warnings(out, trial);
   return out;

@@ -114,7 +114,7 @@ std::string loss_item(const LossFacts& of) {
   }
   const double least = facts.least->y;
   const std::string was = fmt::format("{} was least at step {} ({:.3g})", loss, step_text(*facts.least), least);
-  if (!std::isfinite(facts.last.y)) {
+  if (!std::isfinite(facts.last.y) || facts.last.y < least) {  // less: a 0 that may stand for NaN
     return fmt::format("{} and is {}", was, last);
   }
   if (facts.last.y > least) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "rows/best_and_last.hpp"
 #include "thin_curve.hpp"
 
 namespace smd::tool::report {
@@ -56,6 +57,7 @@ struct ModeHistory {
 struct TensorHistory {
   Role role = Role::other;
   std::map<Mode, ModeHistory> modes = {};
+  std::map<Mode, BestAndLast> losses = {};  ///< Of all workers; only of a loss.
   /// By worker and mode: the values of scalars, if several workers saved them.
   std::map<std::pair<std::string, Mode>, ThinCurve> workers = {};
   std::size_t steps = 0;

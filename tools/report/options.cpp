@@ -18,9 +18,11 @@ constexpr auto own_options = in_group(
     {
         valued('o', "output", "FILE", ArgumentKind::file,
                "the page; it appears once it is whole (md and json: default standard output)")
-            .explained("The file that holds the page. It is required for -f html; -f md and json go to standard output "
-                       "without it, or with -o -. It is written under a temporary name in the same folder and renamed "
-                       "once it is whole; a file that is there keeps its mode."),
+            .explained(
+                "The file that holds the page. It is required for -f html; -f md and json go to standard output "
+                "without it, or with -o -. Without -f, a name that ends in .md or .json is refused. It is written "
+                "under a temporary name in the same folder and renamed once it is whole; a file that is there "
+                "keeps its mode."),
         valued('f', "format", "FORMAT", ArgumentKind::choice,
                "html (default), or the page in brief: md for people, json for programs")
             .of(format_choices),

@@ -73,16 +73,6 @@ struct Part {
   std::string html;
 };
 
-std::string navigation(std::span<const Part> parts) {
-  std::string out = "<nav aria-label=\"Sections\">\n";
-  for (const Part& part : parts) {
-    if (!part.html.empty()) {
-      out += fmt::format("<a href=\"#{}\">{}</a>\n", part.anchor, part.name);
-    }
-  }
-  return out + "</nav>\n";
-}
-
 }  // namespace
 
 std::string page_html(std::span<TrialReport> trials, const ReportCommandOptions& options,
@@ -130,7 +120,10 @@ std::string page_html(std::span<TrialReport> trials, const ReportCommandOptions&
   if (reload) {
     out += "<p class=\"quiet\">The job is running: this page follows it.</p>\n";
   }
-  out += navigation(parts);
+  const std::string links = joined(parts, "", [](const Part& part) {
+    return part.html.empty() ? std::string() : fmt::format("<a href=\"#{}\">{}</a>\n", part.anchor, part.name);
+  });
+  out += fmt::format("<nav aria-label=\"Sections\">\n{}</nav>\n", links);
   out += fmt::format("</header>\n<main>\n{}<div class=\"first\">\n<div id=\"health\">\n{}</div>\n", parts.front().html,
                      health_html(page));
   if (!losses.first.empty()) {

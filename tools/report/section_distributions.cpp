@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace smd::tool::report {
@@ -82,13 +81,12 @@ std::string distributions_section(const PageContext& page) {
   std::vector<std::string> names = tensors_of(
       page.trials, [](const TensorHistory& history) { return !history.scalar() && fullest(history) != nullptr; });
   std::vector<std::string> figures;
-  std::set<std::string> saved;
+  std::vector<std::string> saved;
   for (const TrialReport& trial : page.trials) {
-    for (const auto& [tensor, map] : trial.buckets) {
-      saved.insert(tensor);
-    }
+    std::ranges::copy(keys_of(trial.buckets), std::back_inserter(saved));
   }
-  for (const std::string& tensor : worst_first(page, {saved.begin(), saved.end()})) {
+  detail::sort_each_once(saved);
+  for (const std::string& tensor : worst_first(page, std::move(saved))) {
     for (const TrialReport& trial : page.trials) {
       if (const auto map = trial.buckets.find(tensor); map != trial.buckets.end()) {
         figures.push_back(bucket_figure(page, trial, tensor, map->second));

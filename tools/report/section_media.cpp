@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures and text that the job logged: the first and the last of each tag.
 #include "cli/escape.hpp"
+#include "cli/text.hpp"
 #include "draw/png.hpp"
 #include "html.hpp"
 #include "sections.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace smd::tool::report {
 
@@ -20,13 +19,11 @@ std::string media_html(const LoggedMedia& media, const std::string& label) {
     return fmt::format("<div>{}<img src=\"data:image/{};base64,{}\" alt=\"\"></div>\n", caption,
                        media.picture == "jpg" ? "jpeg" : media.picture, base64(media.bytes));
   }
-  std::string text;
-  for (std::string_view rest = media.bytes; !rest.empty();) {  // lines stay lines
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    text += xml(displayable(rest.substr(0, end))) + "\n";
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return fmt::format("<div>{}<pre class=\"command\">{}</pre></div>\n", caption, text);
+  std::string_view text = media.bytes;
+  text.remove_suffix(text.ends_with('\n') ? 1 : 0);
+  const std::string lines =  // which stay lines
+      joined(split(text, "\n"), "", [](std::string_view line) { return xml(displayable(line)) + "\n"; });
+  return fmt::format("<div>{}<pre class=\"command\">{}</pre></div>\n", caption, lines);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -73,7 +74,7 @@ std::string findings_html(const PageContext& page, const TrialReport& trial, con
                     {page.figures.linked_name(finding.tensor.value_or(std::string()))},
                     {name_html(finding.worker.value_or(std::string()))},
                     {short_text(finding.value), true},
-                    {xml(finding.relation)},
+                    {std::isnan(finding.value) ? std::string() : xml(finding.relation)},
                     {short_text(finding.threshold), true},
                     {name_html(finding.message)}});
   }

@@ -63,8 +63,6 @@ HtmlCell value_cell(const std::string& json) {
 
 constexpr std::size_t most_named = 12;
 
-std::vector<std::string> names_html(const std::vector<std::string>& names) { return mapped(names, name_html); }
-
 std::string span_text(const TrialFacts& facts) {
   return facts.first_step
              ? fmt::format("{}, from {} to {}", grouped(facts.steps), facts.first_step->value, facts.last_step->value)
@@ -85,10 +83,10 @@ std::string facts_html(const TrialReport& trial) {
   if (facts.last_complete != facts.last_step && facts.last_complete) {
     put("last complete step", std::to_string(facts.last_complete->value));
   }
-  put("modes", text::listed(names_html(facts.modes), most_named));
+  put("modes", text::listed(facts.modes, most_named, name_html));
   put("tensors", grouped(facts.tensors));
   put("workers", facts.workers.size() == 1 ? name_html(facts.workers.begin()->first) : grouped(facts.workers.size()));
-  put("collections", text::listed(names_html(facts.collections), most_named));
+  put("collections", text::listed(facts.collections, most_named, name_html));
   put("bytes of records", bytes_text(facts.bytes));
   put("last written", xml(facts.written));
   if (facts.superseded != 0) {
@@ -101,16 +99,15 @@ std::string hyperparameters_html(const TrialFacts& facts) {
   if (facts.hyperparameters.empty()) {
     return {};
   }
-  std::vector<std::vector<HtmlCell>> rows;
-  for (const auto& [name, value] : facts.hyperparameters) {
-    rows.push_back({{name_html(name)}, {name_html(value)}});
-  }
+  const auto rows = mapped(facts.hyperparameters, [](const auto& one) {
+    return std::vector<HtmlCell>{{name_html(one.first)}, {name_html(one.second)}};
+  });
   const std::vector<std::string> header = {"hyperparameter", "value"};
   return details_html(fmt::format("{} hyperparameters", rows.size()), table_html("hyperparameters", header, rows));
 }
 
 std::string folded_list_html(const std::vector<std::string>& lines, std::string_view noun) {
-  return lines.empty() ? std::string() : details_html(counted(lines.size(), noun), list_html(names_html(lines)));
+  return lines.empty() ? std::string() : details_html(counted(lines.size(), noun), list_html(mapped(lines, name_html)));
 }
 
 }  // namespace

@@ -19,7 +19,6 @@ constexpr std::array<Reduction, measures> measured = {{{.kind = ReductionKind::l
 constexpr auto mean_measure = static_cast<std::size_t>(Measure::mean);
 constexpr std::array<Reduction, 3> counted = {
     {{.kind = ReductionKind::count}, {.kind = ReductionKind::nan}, {.kind = ReductionKind::inf}}};
-constexpr std::array<double, 5> percents = {5, 25, 50, 75, 95};
 
 // A tensor takes some kilobytes, and a row of the page.
 constexpr std::size_t most_tensors = 10'000;
@@ -32,16 +31,14 @@ constexpr std::uint64_t most_compared = std::uint64_t{32} << 20;
 constexpr std::uint64_t largest_scalar = 512;
 
 // Of a fan. A single NaN must not hide how the other elements are spread.
-constexpr std::array<Reduction, fan_names.size()> spread = [] {
-  std::array<Reduction, fan_names.size()> all;
-  all.fill({.kind = ReductionKind::percentile, .omit_nan = true});
-  all.front().kind = ReductionKind::min;
-  all.back().kind = ReductionKind::max;
-  for (std::size_t i = 0; i < percents.size(); ++i) {
-    all[i + 1].percent = percents[i];
-  }
-  return all;
-}();
+constexpr Reduction among_numbers(ReductionKind kind, double percent = 0) {
+  return {.kind = kind, .percent = percent, .omit_nan = true};
+}
+constexpr std::array<Reduction, fan_names.size()> spread = {
+    {among_numbers(ReductionKind::min), among_numbers(ReductionKind::percentile, 5),
+     among_numbers(ReductionKind::percentile, 25), among_numbers(ReductionKind::percentile, 50),
+     among_numbers(ReductionKind::percentile, 75), among_numbers(ReductionKind::percentile, 95),
+     among_numbers(ReductionKind::max)}};
 
 bool may_be_scalar(const Unit& unit) { return unit.has_value() && unit.record_bytes() <= largest_scalar; }
 
@@ -159,7 +156,7 @@ bool Survey::compares(const Unit& unit, Track& track) {
 }
 
 void Survey::ask_percentiles(StepNeeds& step, const Unit& unit, Track& track) {
-  if (!unit.has_value() || unit.record_bytes() > largest_sampled) {
+  if (!unit.has_value() || unit.record_bytes() <= largest_scalar || unit.record_bytes() > largest_sampled) {
     return;
   }
   Plan& plan = track.plans[unit.mode()];
@@ -192,9 +189,7 @@ void Survey::set_required_tensors(StepNeeds& step) {
     if (!first) {
       continue;
     }
-    if (unit.record_bytes() > largest_scalar) {
-      ask_percentiles(step, unit, tensor.second);
-    }
+    ask_percentiles(step, unit, tensor.second);
     if (compares(unit, tensor.second)) {
       step.value(unit);
     }
@@ -210,16 +205,6 @@ TensorHistory& Survey::history_of(Tracks::value_type& tensor) {
     tensor.second.history->role = tensor.second.role;
   }
   return *tensor.second.history;
-}
-
-ModeHistory& Survey::series_of(TensorHistory& history, Mode mode) {
-  const auto [at, is_new] = history.modes.try_emplace(mode);
-  if (is_new) {
-    at->second.curves.fill(ThinCurve(0));
-    at->second.curves[static_cast<std::size_t>(drawn_of(history.role))] = ThinCurve(options_.columns);
-    at->second.update_ratio = ThinCurve(options_.columns);
-  }
-  return at->second;
 }
 
 struct Survey::Measured {
@@ -258,8 +243,13 @@ void Survey::invoke_at_step(StepView& step) {
       history.nan += now.nan;
       history.inf += now.inf;
     }
+    const std::optional<double>& mean = now.numbers[mean_measure];
+    if (history.role == Role::loss && mean) {
+      const auto loss = history.losses.try_emplace(unit.mode(), true, !base_trial().layout().has_modes).first;
+      loss->second.add({unit.step().value, *mean});
+    }
     if (may_be_scalar(unit)) {
-      gather_worker(unit, history, now.numbers[mean_measure]);
+      gather_worker(unit, history, mean);
     }
     if (first) {
       gather(step, unit, tensor, now);
@@ -273,7 +263,13 @@ void Survey::invoke_at_step(StepView& step) {
 void Survey::gather(StepView& step, const Unit& unit, Tracks::value_type& tensor, const Measured& now) {
   Track& track = tensor.second;
   TensorHistory& history = history_of(tensor);
-  ModeHistory& series = series_of(history, unit.mode());
+  const auto [mode, is_new] = history.modes.try_emplace(unit.mode());
+  ModeHistory& series = mode->second;
+  if (is_new) {
+    series.curves.fill(ThinCurve(0));
+    series.curves[static_cast<std::size_t>(drawn_of(history.role))] = ThinCurve(options_.columns);
+    series.update_ratio = ThinCurve(options_.columns);
+  }
   for (std::size_t i = 0; i < measures; ++i) {
     if (now.numbers[i]) {
       series.curves[i].add(unit.step(), unit.mode_step(), *now.numbers[i]);

@@ -80,7 +80,6 @@ class Survey final : public Rule {
   void gather_worker(const Unit& unit, TensorHistory& history, const std::optional<double>& number);
   void gather_time(const StepView& step);
   [[nodiscard]] TensorHistory& history_of(Tracks::value_type& tensor);
-  [[nodiscard]] ModeHistory& series_of(TensorHistory& history, Mode mode);
 
   SurveyOptions options_;
   SelectionId selection_ = {};

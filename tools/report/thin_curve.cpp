@@ -14,16 +14,6 @@ namespace {
 
 constexpr std::size_t kept_in_column = 8;  // one more than a column keeps
 
-void count(CurveFacts& facts, const ChartPoint& point) {
-  facts.first = facts.counts.points == 0 ? point : facts.first;
-  facts.last = point;
-  facts.counts.add(point.y);
-  if (std::isfinite(point.y)) {
-    facts.least = !facts.least || point.y < facts.least->y ? point : facts.least;
-    facts.greatest = !facts.greatest || point.y > facts.greatest->y ? point : facts.greatest;
-  }
-}
-
 }  // namespace
 
 void ThinCurve::add(GlobalStep step, ModeStep counted, double number) {
@@ -31,7 +21,7 @@ void ThinCurve::add(GlobalStep step, ModeStep counted, double number) {
     return;  // a step that came late, behind ones that were drawn
   }
   last_ = step.value;
-  count(facts_, {static_cast<double>(step.value), number});
+  facts_.add({static_cast<double>(step.value), number});
   if (columns_ == 0) {
     return;
   }

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <smd/step.hpp>
 #include <string>
 #include <vector>
@@ -12,15 +11,6 @@
 #include "draw/curve.hpp"
 
 namespace smd::tool::report {
-
-/// What is known of all points of a curve, kept or not.
-struct CurveFacts {
-  PointCounts counts;
-  ChartPoint first;
-  ChartPoint last;
-  std::optional<ChartPoint> least;  ///< The first of the least finite numbers.
-  std::optional<ChartPoint> greatest;
-};
 
 /// Numbers over ascending steps in bounded memory: once there are many, steps are put into columns of equal width, and
 /// of each column the first, last, least and greatest number are kept, and one of each kind that is not finite. The
@@ -36,7 +26,7 @@ class ThinCurve {
   void skip() noexcept { gaps_.skip(); }
 
   [[nodiscard]] bool empty() const noexcept { return facts_.counts.points == 0; }
-  [[nodiscard]] const CurveFacts& facts() const noexcept { return facts_; }
+  [[nodiscard]] const CurveFacts& facts() const noexcept { return facts_; }  ///< Of all points, kept or not.
   /// The curve thinned to `columns` columns, or to as many as it has.
   [[nodiscard]] ChartCurve chart_curve(std::string name, std::size_t columns) const;
 

@@ -87,17 +87,13 @@ void FindingTally::add(const Finding& finding) {
   if (kept) {
     of.marks.push_back({*finding.step, finding.message});
     if (++marks_ > most_in_tally && marks_ > 2 * tensors_.size()) {
-      halve();
+      every_ *= 2;
+      marks_ = 0;
+      for (auto& [tensor, found] : tensors_) {
+        halve(found.marks);
+        marks_ += found.marks.size();
+      }
     }
-  }
-}
-
-void FindingTally::halve() {
-  every_ *= 2;
-  marks_ = 0;
-  for (auto& [tensor, of] : tensors_) {
-    report::halve(of.marks);
-    marks_ += of.marks.size();
   }
 }
 
@@ -228,12 +224,22 @@ std::vector<LoggedMedia> logged_media(const Trial& trial, const SelectionOptions
 }
 
 std::vector<LossFacts> losses_of(const TrialReport& trial) {
+  const auto point = [](const ScalarValue& value) { return ChartPoint{static_cast<double>(value.step), value.number}; };
   std::vector<LossFacts> losses;
   for (const auto& [name, history] : trial.histories.tensors) {
     for (const auto& [mode, series] : history.modes) {
       const ThinCurve& curve = series.of(Measure::mean);
       if (history.role == Role::loss && !curve.empty()) {
+        BestAndLast values = history.losses.at(mode);
+        for (const auto& [worker, of_worker] : history.workers) {
+          const ChartPoint& newest = of_worker.facts().last;
+          if (worker.second == mode) {
+            values.add_newest({static_cast<std::int64_t>(newest.x), newest.y});
+          }
+        }
         losses.push_back({name, history.modes.size() > 1 ? fmt::format(" ({})", mode_text(mode)) : "", curve.facts()});
+        losses.back().facts.last = point(*values.last());
+        losses.back().facts.least = values.best() ? std::optional(point(*values.best())) : std::nullopt;
       }
     }
   }

@@ -45,8 +45,6 @@ class FindingTally {
   [[nodiscard]] const std::map<std::string, TensorFindings, std::less<>>& tensors() const noexcept { return tensors_; }
 
  private:
-  void halve();
-
   std::size_t count_ = 0;
   std::size_t every_ = 1;
   std::size_t marks_ = 0;
@@ -126,7 +124,7 @@ struct TrialReport {
 /// Reads nothing of event files.
 [[nodiscard]] TrialFacts facts_of(const Trial& trial);
 
-/// What became of one loss.
+/// What became of one loss: of all workers its last and its least value, as smd-runs has them, else of the first one.
 struct LossFacts {
   std::string tensor;
   std::string mode;  ///< ` (train)`, if the trial saved it in several.

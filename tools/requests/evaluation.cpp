@@ -107,9 +107,7 @@ std::optional<PlainRange> plain_range(const SelectionOptions& selection) {
     return PlainRange();
   }
   const std::vector<StepTerm>& terms = selection.steps->terms();
-  const auto negative = [](const std::optional<std::int64_t>& bound) { return bound && *bound < 0; };
-  if (terms.size() != 1 || terms[0].single || terms[0].stride != 1 || negative(terms[0].start) ||
-      negative(terms[0].stop)) {
+  if (terms.size() != 1 || terms[0].single || terms[0].stride != 1 || counts_from_end(terms[0])) {
     return std::nullopt;
   }
   const auto step = [](const std::optional<std::int64_t>& bound) {
@@ -122,9 +120,7 @@ void choose_steps(EvaluationOptions& options, const SelectionOptions& selection,
   if (!options.follow) {
     static_cast<void>(check_worker(trial, selection, messages));
   }
-  if (selection.worker) {
-    options.workers = {*selection.worker};
-  }
+  options.workers = selection.workers();
   SelectionOptions evaluated = selection;
   evaluated.all_workers = !selection.worker;
   note_superseded(trial, evaluated, {}, {}, messages);

@@ -54,7 +54,6 @@ Trial* OtherTrials::open(const std::string& path, std::string& why) {
         messages_.report(problem, other.trial->path());
       }
       SelectionOptions everything;
-      everything.modes = {Mode::global};
       everything.all_workers = true;
       note_superseded(*other.trial, everything, {}, {}, messages_, path + ": ");
     } catch (const Error& error) {

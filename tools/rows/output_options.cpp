@@ -29,10 +29,11 @@ constexpr auto output_table = in_group(
         valued('o', "output", "FILE", ArgumentKind::file, "write results to FILE, which appears once it is whole")
             .explained(
                 "Write results to FILE. It appears, or is replaced, once it is whole; until then an existing FILE "
-                "stays, and it is kept if the command line is wrong (status 2) or nothing could be read. Where nothing "
-                "is selected (status 1), FILE is without rows; only formats for arrays leave what was there. With -q "
-                "it is written all the same. A file that is replaced keeps its mode; owner and group too, where the "
-                "system allows it, without which a set-user-ID or set-group-ID file is not replaced."),
+                "stays, and it is kept if the command line is wrong (status 2) or nothing could be read. An ending "
+                "that names another format than tsv, such as .csv, is wrong without -f. Where nothing is selected "
+                "(status 1), FILE is without rows; only formats for arrays leave what was there. With -q it is "
+                "written all the same. A file that is replaced keeps its mode; owner and group too, where the system "
+                "allows it, without which a set-user-ID or set-group-ID file is not replaced."),
         valued(no_letter, "columns", "A,B", ArgumentKind::columns, "print these columns (JSON: keys) in this order")
             .list()
             .explained("Print these columns (JSON: keys) in this order; all stands for every column, also those that "
@@ -47,7 +48,7 @@ constexpr auto output_table = in_group(
         valued(no_letter, "limit", "N", ArgumentKind::number, "print the first N rows only")
             .explained("Print only the first N rows, of all that are sorted if --sort is given: then no more than N "
                        "are held in memory. The exit status is the same as without. Not with --follow."),
-        valued(no_letter, "where", "'COL OP VALUE'", ArgumentKind::text,
+        valued(no_letter, "where", "'COL OP VALUE'", ArgumentKind::columns,
                "only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)")
             .repeatable()
             .explained("Only rows for which this holds, and each other one given. OP is one of = != < <= > >= and ~, "
@@ -124,13 +125,11 @@ OutputOptions OutputOptions::from(const CommandLine& line) {
   if (options.file == "-") {  // as in most commands: standard output
     options.file.reset();
   }
-  if (const GivenOption* const last = line.last_of({"format", "json", "jsonl", "csv", "tsv"})) {
-    options.format = last->spec->name == "format" ? last->value : std::string(last->spec->name);
-  }
-  options.format_given = !options.format.empty();
-  if (!options.format_given) {
-    options.format = options.to_terminal() ? "table" : "tsv";
-  }
+  const GivenOption* const last = line.last_of({"format", "json", "jsonl", "csv", "tsv"});
+  options.format_given = last != nullptr;
+  options.format = last == nullptr                ? (options.to_terminal() ? "table" : "tsv")
+                   : last->spec->name == "format" ? last->value
+                                                  : std::string(last->spec->name);
   options.columns = chosen_columns(line);
   options.sort = sort_keys(line);
   options.limit = line.integer("limit", 0);

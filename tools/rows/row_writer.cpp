@@ -43,8 +43,8 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
   const bool table = options.format == "table";
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const Column& one = columns_[i];
-    const bool asked = all && !one.sort_only && one.in_text == one.in_json;  // others are of other formats
-    const bool shown = json_ ? one.in_json : one.in_text && (!table || one.in_table || all);
+    const bool asked = all && !one.sort_only && (!json_ || !one.in_text);  // what is for text alone repeats JSON's
+    const bool shown = json_ ? one.in_json : one.in_text && (!table || one.in_table);
     if (by_default && (shown || asked)) {
       chosen_.emplace_back(i);
     }

@@ -26,7 +26,8 @@ constexpr auto own_options = in_group(
     rules_group,
     {
         valued(no_letter, "other", "TRIAL", ArgumentKind::trial, "the trial to compare with, for SimilarAcrossRuns")
-            .explained("The trial to compare with, for SimilarAcrossRuns: the same as its parameter other_trial."),
+            .explained("The trial to compare with, for SimilarAcrossRuns and rules in Python: the same as the "
+                       "parameter other_trial of each of them."),
         valued(no_letter, "plugin", "FILE", ArgumentKind::file,
                "a shared object with further rules; may be given again")
             .repeatable()
@@ -203,13 +204,17 @@ void check(const RuleCommandOptions& options, const CommandLine& line) {
   }
   refuse_if(options.asked.empty() && options.pythons.empty(),
             "no rule is given: choose with -r RULE (--list shows them), -C FILE or --python FILE");
+  refuse_if(options.other && std::ranges::any_of(
+                                 options.asked.parameters,
+                                 [](const ParameterOption& given) { return given.name.starts_with(other_parameter); }),
+            "--other TRIAL is the parameter other_trial of each rule that has it: give one of them");
   refuse_if(options.findings_only && !report_format(options.output.format).records,
             "--findings prints findings as text, table, tsv, csv, json or jsonl; " + options.output.format +
                 " has results only");
   refuse_if(options.task == Task::hook_config && !options.operands.empty(),
             "--hook-config is about rules: it takes no TRIAL, and there is " + first_operand(options));
   refuse_if(options.operands.empty() && options.task != Task::check_config && options.task != Task::hook_config,
-            "TRIAL is missing");
+            "missing operand TRIAL");
   if (options.following.follow) {
     refuse_if(!evaluates, "--follow evaluates: it takes no --explain, no --check-config and no --hook-config");
     const SelectionOptions& selection = options.selection;

@@ -30,6 +30,7 @@ struct ReportContext {
   std::size_t rule_width;  ///< Of the longest name.
   Diagnostics& messages;
   std::optional<PartLine> part = {};  ///< Of a part: what JSON lines end with, once number and status are known.
+  bool warned = false;                ///< Messages at the same place show the results' warnings.
 };
 
 /// One report in one format. A new format is a class, and a line in the table of `report_formats.cpp`.

@@ -36,8 +36,7 @@ class TextReport : public Report {
       line("finding", "", record);
     } else {
       line(to_string(result.status), color_of(result.status), record);
-      // On a terminal the messages beside the results already show them.
-      for (std::size_t i = 0; !context_.out.is_terminal() && i < result.warnings.size(); ++i) {
+      for (std::size_t i = 0; !context_.warned && i < result.warnings.size(); ++i) {
         std::string text(status_width + 2, ' ');
         text += "warning: ";
         append_printable(text, result.warnings[i], context_.options.terminal.ascii);

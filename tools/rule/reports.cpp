@@ -6,6 +6,9 @@
 #include "cli/text.hpp"
 #include "rows/row_order.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <exception>
 #include <string>
@@ -14,6 +17,14 @@
 namespace smd::tool::rule {
 
 namespace {
+
+/// Returns whether standard output and standard error are one terminal, pipe or file.
+bool is_one_stream() {
+  struct stat output = {};
+  struct stat errors = {};
+  return fstat(STDOUT_FILENO, &output) == 0 && fstat(STDERR_FILENO, &errors) == 0 && output.st_dev == errors.st_dev &&
+         output.st_ino == errors.st_ino;
+}
 
 /// Sorts the records of another report, and leaves out those for which --where does not hold: holds them until the end,
 /// with --limit no more than that many.
@@ -94,11 +105,13 @@ Reports::Reports(const RuleCommandOptions& options, bool several_trials, std::si
   refuse_if(options.output.asks_for_rows() && !report_format(options.output.format).records,
             std::string(options.output.row_option()) + ": there are no rows in -f " + options.output.format);
   const bool ordered = !options.output.sort.empty() || options.output.limit || !options.output.where.empty();
+  const bool warned = !options.merge && is_one_stream();
   for (Destination& to : destinations_) {
     to.options.sort.clear();
     to.options.limit.reset();
     to.options.where.clear();
-    const ReportContext context{to.out, to.options, several_trials, rule_width, messages, part};
+    const ReportContext context{
+        to.out, to.options, several_trials, rule_width, messages, part, warned && !to.options.file};
     to.report = report_format(to.options.format).make(context);
     if (ordered && &to == &destinations_.front()) {
       to.report = std::make_unique<SortedReport>(context, std::move(to.report), options.output);

@@ -4,14 +4,33 @@
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "text/ascii.hpp"
+#include "text/words.hpp"
 
+#include <algorithm>
 #include <array>
+#include <functional>
 
 namespace smd::tool::runs {
 
 namespace {
 
 constexpr std::array<std::string_view, 3> hp_choices = {"all", "differing", "none"};
+
+// Words of names, also two in a row without what is between, or with digits behind. The least value of a scalar is the
+// best if its name has one of the first table; else the greatest, if it has one of the second. `#`: only with digits.
+// clang-format off
+constexpr auto least_words = std::to_array<std::string_view>({
+    "brier", "cer", "crossentropy", "err", "error", "errors", "fid", "logloss", "loss", "losses", "lpips", "mae",
+    "mape", "mse", "nll", "perplexity", "ppl", "rmse", "wer",
+});
+constexpr auto greatest_words = std::to_array<std::string_view>({
+    "acc", "accuracies", "accuracy", "ap", "auc", "aucpr", "auprc", "auroc", "bleu", "chrf", "cider", "corr",
+    "correlation", "dice", "elo", "exactmatch", "explainedvariance", "f1", "fbeta", "hitrate", "hits", "iou",
+    "jaccard", "kappa", "map", "mcc", "meteor", "miou", "mrr", "ndcg", "pass#", "passrate", "pearson", "pearsonr",
+    "precision", "psnr", "r2", "recall", "return", "returns", "rew", "reward", "rewards", "rouge", "score", "scores",
+    "sensitivity", "spearman", "spearmanr", "specificity", "ssim", "success", "top#", "winrate",
+});
+// clang-format on
 
 constexpr auto own_options = in_group(
     group::view,
@@ -65,35 +84,26 @@ std::vector<std::string> RunsOptions::named() const {
   return names;
 }
 
-bool RunsOptions::least_is_best(const std::string& name, bool is_loss) const {
+std::optional<bool> RunsOptions::least_is_best(const std::string& name, bool is_loss) const {
   if (contains(least, name) || contains(greatest, name)) {
     return contains(least, name);
   }
-  constexpr std::array<std::string_view, 5> of_losses = {"loss", "error", "err", "wer", "perplexity"};
-  constexpr std::array<std::string_view, 18> of_scores = {"acc",    "accuracy", "auc",    "bleu",      "dice",  "f1",
-                                                          "iou",    "map",      "miou",   "precision", "psnr",  "r2",
-                                                          "recall", "return",   "reward", "rouge",     "score", "ssim"};
-  bool any_greatest = false;
-  bool any_least = is_loss;
-  std::string word;
-  const auto end_of_word = [&] {
-    const std::string_view whole = word;
-    const std::string_view bare = whole.substr(0, whole.find_last_not_of("0123456789") + 1);
-    for (const std::string_view one : {whole, bare}) {
-      any_least = any_least || contains(of_losses, one);
-      any_greatest = any_greatest || contains(of_scores, one);
-    }
-    word.clear();
-  };
-  for (const char c : name) {
-    if (text::is_alphanumeric(c)) {
-      word += text::to_lower(c);
-    } else {
-      end_of_word();
-    }
+  std::string apart = name;
+  std::ranges::replace_if(apart, std::not_fn(text::is_alphanumeric), ' ');
+  std::vector<std::string> words = text::split_words(apart);
+  for (std::size_t i = 1, count = words.size(); i < count; ++i) {
+    words.push_back(words[i - 1] + words[i]);
   }
-  end_of_word();
-  return any_least || !any_greatest;
+  const auto any_of = [&words](const auto& known) {
+    return std::ranges::any_of(words, [&known](const std::string& word) {
+      const std::string bare = word.substr(0, word.find_last_not_of("0123456789") + 1);
+      return contains(known, word) || contains(known, bare) || (bare != word && contains(known, bare + "#"));
+    });
+  };
+  if (is_loss || any_of(least_words)) {
+    return true;
+  }
+  return any_of(greatest_words) ? std::optional(false) : std::nullopt;
 }
 
 }  // namespace smd::tool::runs

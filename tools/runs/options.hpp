@@ -33,8 +33,9 @@ struct RunsOptions {
 
   /// The scalars that are asked for by name: those of -n, --min, --max and --best.
   [[nodiscard]] std::vector<std::string> named() const;
-  /// Whether the best value of a scalar is the least; `is_loss`: it is in the collection `losses`.
-  [[nodiscard]] bool least_is_best(const std::string& name, bool is_loss) const;
+  /// Whether the least value of a scalar is its best; nullopt: its name does not say. `is_loss`: it is in the
+  /// collection `losses`.
+  [[nodiscard]] std::optional<bool> least_is_best(const std::string& name, bool is_loss) const;
 
   static std::span<const OptionSpec> table() noexcept;
   /// @throws UsageError.

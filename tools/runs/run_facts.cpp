@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
+#include <queue>
 #include <set>
 #include <smd/column.hpp>
 #include <smd/error.hpp>
@@ -50,88 +52,65 @@ bool lacks_newest(const ScalarColumn& column, const Trial& trial, const std::str
          });
 }
 
+ScalarValue value_at(const ColumnPart& part, std::size_t i) {
+  return {part.step(i).value, part.value(i), part.number(i), part.dtype()};
+}
+
 /// `unknown_last`: nobody can say what the last value is, unless one of the newest is not finite.
-std::optional<ScalarFacts> scalar_facts(const ScalarColumn& column, bool least, bool unknown_last) {
+std::optional<ScalarFacts> scalar_facts(const ScalarColumn& column, BestAndLast values, bool unknown_last) {
   const std::vector<ColumnPart> parts = parts_that_count(column);
   if (parts.empty()) {
     return std::nullopt;
   }
-  const bool alone = parts.front().worker() == parts.back().worker();
-  using Owner = std::pair<std::int64_t, std::string_view>;
-  std::vector<Owner> owners;                           // a step, and each of several workers that has it
-  std::map<std::int64_t, ScalarFacts::Number> spoilt;  // by step: what is not finite of any of several workers
-  for (const ColumnPart& part : parts) {
-    for (std::size_t i = 0; !alone && i < part.size(); ++i) {
-      owners.emplace_back(part.step(i).value, part.worker());
-      if (!std::isfinite(part.value(i))) {
-        spoilt.emplace(part.step(i).value, ScalarFacts::Number{part.number(i), part.dtype()});
-      }
-    }
+  using Next = std::pair<std::int64_t, std::size_t>;  // the step of the next value of a part, and its place in `parts`
+  std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
+  std::vector<std::size_t> taken(parts.size());  // of each part
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    next.emplace(parts[i].step(0).value, i);
   }
-  std::ranges::sort(owners);
-  ScalarFacts facts;
-  facts.of_one_mode = sum_of(parts, &ColumnPart::size) < column.size();
-  std::int64_t last_step = INT64_MIN;
-  double best = 0;
-  for (const ColumnPart& part : parts) {
-    const auto counts = [&](std::int64_t step) {
-      return alone || std::ranges::lower_bound(owners, step, {}, &Owner::first)->second == part.worker();
-    };
-    const std::int64_t end = part.step(part.size() - 1).value;
-    if (end >= last_step && counts(end)) {
-      const auto other = spoilt.find(end);
-      facts.last =
-          other != spoilt.end() ? other->second : ScalarFacts::Number{part.number(part.size() - 1), part.dtype()};
-      last_step = end;
-    }
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      const double value = part.value(i);
-      const std::int64_t step = part.step(i).value;
-      const bool better =
-          !facts.best || (least ? value < best : value > best) || (value == best && step < facts.best_step);
-      if (std::isfinite(value) && better && !spoilt.contains(step) && counts(step)) {
-        best = value;
-        facts.best = {part.number(i), part.dtype()};
-        facts.best_step = step;
-      }
+  while (!next.empty()) {
+    const std::size_t i = next.top().second;
+    next.pop();
+    values.add(value_at(parts[i], taken[i]));
+    if (++taken[i] < parts[i].size()) {
+      next.emplace(parts[i].step(taken[i]).value, i);
     }
   }
   // A newest value that is not finite counts in any mode and of any worker.
-  using End = std::pair<std::int64_t, const ColumnPart*>;  // its step, and the part that it ends
-  std::map<std::pair<std::string_view, Mode>, End> newest;
+  std::map<std::pair<std::string_view, Mode>, ScalarValue> newest;
   for (const ColumnPart& part : column.parts()) {
     if (part.size() > 0) {
-      const End end{part.step(part.size() - 1).value, &part};
-      End& known = newest.try_emplace({part.worker(), part.mode()}, end).first->second;
-      known = std::max(known, end);
+      const ScalarValue end = value_at(part, part.size() - 1);
+      ScalarValue& known = newest.try_emplace({part.worker(), part.mode()}, end).first->second;
+      known = end.step >= known.step ? end : known;
     }
   }
-  std::optional<End> spoilt_end;
-  for (const auto& [unused, end] : newest) {
-    const ColumnPart* const part = end.second;
-    if (!std::isfinite(part->value(part->size() - 1)) && spoilt_end < end) {
-      spoilt_end = end;
-      facts.last = {part->number(part->size() - 1), part->dtype()};
-    }
+  for (const auto& [unused, value] : newest) {
+    values.add_newest(value);
   }
-  if (unknown_last && !spoilt_end) {
-    facts.last.reset();
+  const bool unknown = unknown_last && std::isfinite(values.last()->number);
+  return ScalarFacts{.last = unknown ? std::nullopt : values.last(),
+                     .best = values.best(),
+                     .doubted_zero = values.doubted_zero(),
+                     .of_one_mode = sum_of(parts, &ColumnPart::size) < column.size()};
+}
+
+Cell cell_of(const std::optional<ScalarValue>& value) {
+  if (!value) {
+    return {};
   }
-  return facts;
+  const auto bytes = std::as_bytes(std::span(&value->bits, 1)).first(item_size(value->dtype));
+  return Elements(TensorView(value->dtype, {}, bytes)).cell(0);
 }
 
 /// The scalars asked for, else the losses.
 std::vector<std::string> selected_scalars(const Trial& trial, const RunsOptions& options,
                                           const std::vector<std::string>& losses) {
-  std::vector<std::string> names;
   if (options.selection.selects_tensors()) {
-    if (const std::optional<TensorQuery> query = tensor_query(trial, options.selection)) {
-      names = trial.tensor_names(*query);
-    }
-  } else {
-    names = losses;
-    names.resize(std::min(names.size(), most_losses));
+    return tensors_at(trial, options.selection, std::nullopt);
   }
+  std::vector<std::string> names = losses;
+  names.resize(std::min(names.size(), most_losses));
   return names;
 }
 
@@ -174,10 +153,11 @@ void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsign
   std::set<std::string> answered;  // with numbers, or it was said why they cannot be read
   for (const std::string& name : wanted) {
     const bool is_loss = std::ranges::binary_search(losses, name);
-    const bool least = options.least_is_best(name, is_loss);
+    const bool least = options.least_is_best(name, is_loss).value_or(true);
+    const BestAndLast none(least, least && is_loss && !trial.layout().has_modes);
     const ScalarColumn column = ScalarColumn::read(trial, name, {}, {}, {.jobs = jobs});
     const bool other = lacks_newest(column, trial, name);
-    const std::optional<ScalarFacts> scalar = scalar_facts(column, least, other || column.last_unread());
+    const std::optional<ScalarFacts> scalar = scalar_facts(column, none, other || column.last_unread());
     if (scalar && other) {
       messages.note_once(single_quoted(name) + ": the newest value is no single number");
     }
@@ -247,9 +227,9 @@ void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsign
 
 }  // namespace
 
-Cell ScalarFacts::Number::cell() const {
-  return Elements(TensorView(dtype, {}, std::as_bytes(std::span(&bits, 1)).first(item_size(dtype)))).cell(0);
-}
+Cell ScalarFacts::last_cell() const { return cell_of(last); }
+
+Cell ScalarFacts::best_cell() const { return cell_of(best); }
 
 RunFacts read_run(const std::string& path, std::string run, const RunsOptions& options, unsigned jobs,
                   Diagnostics& messages) {

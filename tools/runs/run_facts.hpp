@@ -12,30 +12,23 @@
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
 #include "options.hpp"
+#include "rows/best_and_last.hpp"
 #include "rows/cell.hpp"
 #include "rows/row_writer.hpp"
 #include "select/explanations.hpp"
 
 namespace smd::tool::runs {
 
-/// What is known of one scalar of a run, by the value of the first worker by name that has it at each step. A value
-/// counts as not finite if that of another worker at its step is not. Of several modes EVAL counts, else TRAIN.
+/// What is known of one scalar of a run. Of several modes EVAL counts, else TRAIN.
 struct ScalarFacts {
-  /// A number by the bytes of its element, as `Place::number`.
-  struct Number {
-    std::uint64_t bits = 0;
-    Dtype dtype = Dtype::float32;
+  std::optional<ScalarValue> last;  ///< Nullopt if it could not be read, or is not one number.
+  std::optional<ScalarValue> best;  ///< Nullopt if no value is finite.
+  bool doubted_zero = false;        ///< As `BestAndLast::doubted_zero`.
+  bool of_one_mode = false;         ///< Values of other modes are left out.
 
-    [[nodiscard]] Cell cell() const;
-  };
-  std::optional<Number> last;  ///< Nullopt if it could not be read, or is not one number.
-  std::optional<Number> best;  ///< Nullopt if no value is finite.
-  std::int64_t best_step = 0;
-  bool of_one_mode = false;  ///< Values of other modes are left out.
-
-  [[nodiscard]] Cell last_cell() const { return last ? last->cell() : Cell(); }
-  [[nodiscard]] Cell best_cell() const { return best ? best->cell() : Cell(); }
-  [[nodiscard]] Cell step_cell() const { return best ? Cell(best_step) : Cell(); }
+  [[nodiscard]] Cell last_cell() const;
+  [[nodiscard]] Cell best_cell() const;
+  [[nodiscard]] Cell step_cell() const { return best ? Cell(best->step) : Cell(); }
 };
 
 /// Why a run has nothing of what was asked for.

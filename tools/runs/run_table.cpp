@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_facts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -38,26 +40,23 @@ std::vector<RunColumn> fixed(const std::optional<std::int64_t>& planned) {
   if (planned) {
     columns.push_back({{.name = "eta", .align = Align::right, .asked = true}, [step = *planned](const RunFacts& run) {
                          const double left = static_cast<double>(step) - static_cast<double>(run.last_step.value_or(0));
-                         return !run.last_step              ? Cell()
-                                : left <= 0                 ? Cell(0.0)
-                                : run.rate && *run.rate > 0 ? Cell(left / *run.rate)
-                                                            : Cell();
+                         return !run.last_step || run.status == "ended" ? Cell()
+                                : left <= 0                             ? Cell(0.0)
+                                : run.rate && *run.rate > 0             ? Cell(left / *run.rate)
+                                                                        : Cell();
                        }});
   }
   return columns;
 }
 
 /// The last column.
-const RunColumn& exit_column() {
-  static const RunColumn column = {{.name = "exit", .align = Align::right},
-                                   [](const RunFacts& run) { return Cell(run.exit_code); }};
-  return column;
-}
+constexpr Column exit_column = {.name = "exit", .align = Align::right};
 
 /// A scalar, and the names of its columns.
 struct ShownScalar {
   std::string name;
   bool least;
+  bool guessed;  // its name does not say so
   std::string last_column = {};
   std::string best_column = {};
   std::string step_column = {};
@@ -120,18 +119,35 @@ class RunTable {
     rows.finish();
   }
 
-  void say_modes(Diagnostics& messages) const {
+  void say_doubts(Diagnostics& messages) const {
     const std::vector<std::string>& columns = options_.output.columns;
     const auto printed = [&](const std::string& column) { return columns.empty() || contains(columns, column); };
-    const auto of_one_mode = [&](const ShownScalar& scalar) {
-      return (printed(scalar.last_column) || printed(scalar.best_column)) &&
-             std::ranges::any_of(runs_, [&](const RunFacts& run) {
-               const auto found = run.scalars.find(scalar.name);
-               return found != run.scalars.end() && found->second.of_one_mode;
-             });
-    };
-    if (std::ranges::any_of(scalars_, of_one_mode)) {
-      messages.note_once("of scalars saved in several modes, the values of EVAL are taken, else those of TRAIN");
+    for (const ShownScalar& scalar : scalars_) {
+      const bool asked = scalar.name == options_.best;
+      const std::string name = single_quoted(scalar.name);
+      if (asked && scalar.guessed) {
+        messages.note_once(fmt::format(
+            "{0}: the name does not say which value is best: the least value is taken; --max {0} takes the greatest",
+            name));
+      }
+      std::vector<std::string_view> zeros;
+      for (const RunFacts& run : runs_) {
+        const auto found = run.scalars.find(scalar.name);
+        if (found == run.scalars.end()) {
+          continue;
+        }
+        if (found->second.of_one_mode && (printed(scalar.last_column) || printed(scalar.best_column))) {
+          messages.note_once("of scalars saved in several modes, the values of EVAL are taken, else those of TRAIN");
+        }
+        if (found->second.doubted_zero && (asked || printed(scalar.best_column))) {
+          zeros.emplace_back(run.run);
+        }
+      }
+      if (!zeros.empty()) {
+        messages.warning_once(name + " is exactly 0 after positive values in " + text::listed(zeros, 3) +
+                              ", which is not taken as the best: the Hugging Face Trainer logs 0 where the loss is "
+                              "NaN or infinite (logging_nan_inf_filter)");
+      }
     }
   }
 
@@ -166,12 +182,13 @@ class RunTable {
       std::size_t place = 0;
       std::erase_if(names, [&](const std::string& name) { return ++place > most_scalars && !contains(named, name); });
     }
-    std::set<std::string> taken = {"trial", "scalars", "hp", std::string(exit_column().column.name)};
+    std::set<std::string> taken = {"trial", "scalars", "hp", std::string(exit_column.name)};
     for (const RunColumn& one : fixed_) {
       taken.emplace(one.column.name);
     }
     for (const std::string& name : names) {
-      scalars_.push_back({.name = name, .least = options_.least_is_best(name, counts[name].second)});
+      const std::optional<bool> least = options_.least_is_best(name, counts[name].second);
+      scalars_.push_back({.name = name, .least = least.value_or(true), .guessed = !least && counts[name].first > 0});
       scalars_.back().name_columns(taken);
     }
   }
@@ -226,11 +243,13 @@ class RunTable {
     if (table) {
       columns_.insert(columns_.end(), fixed_.begin(), fixed_.end());
     }
-    columns_.push_back(
-        {{.name = "scalars", .in_text = false}, [this](const RunFacts&) { return NumeralCell{scalars_json_}; }});
-    columns_.push_back(
-        {{.name = "hp", .in_text = false}, [this](const RunFacts&) { return NumeralCell{hyperparameters_json_}; }});
-    columns_.push_back(exit_column());
+    if (options_.output.json() || !options_.output.names("all")) {  // in text they repeat the columns before
+      columns_.push_back(
+          {{.name = "scalars", .in_text = false}, [this](const RunFacts&) { return NumeralCell{scalars_json_}; }});
+      columns_.push_back(
+          {{.name = "hp", .in_text = false}, [this](const RunFacts&) { return NumeralCell{hyperparameters_json_}; }});
+    }
+    columns_.push_back({exit_column, [](const RunFacts& run) { return Cell(run.exit_code); }});
   }
 
   [[nodiscard]] std::string scalars_json(const RunFacts& run, const OutputOptions& output) const {
@@ -279,7 +298,7 @@ class RunTable {
 
 std::vector<Column> fixed_columns() {
   std::vector<Column> columns = mapped(fixed(0), &RunColumn::column);
-  columns.push_back(exit_column().column);
+  columns.push_back(exit_column);
   return columns;
 }
 
@@ -287,7 +306,7 @@ void print_runs(const std::vector<RunFacts>& runs, const RunsOptions& options, b
                 Diagnostics& messages) {
   RunTable table(runs, options, may_grow);
   table.print(out, messages);
-  table.say_modes(messages);
+  table.say_doubts(messages);
 }
 
 void say_missing(const std::vector<RunFacts>& runs, Diagnostics& messages) {

@@ -121,10 +121,8 @@ Line parse_line(const std::string& line, const SaveOptions& options) {
   const auto step = member<std::int64_t>(object, "step");
   invalid_if(!step && !options.step, "there is no 'step'");
   parsed.place.step = step ? *step : *options.step;
-  parsed.place.mode = options.mode;
-  if (const auto mode = member<std::string>(object, "mode")) {
-    parsed.place.mode = mode_from(*mode, "mode ");
-  }
+  const auto mode = member<std::string>(object, "mode");
+  parsed.place.mode = mode ? mode_from(*mode, "mode ") : options.mode;
   const auto mode_step = member<std::int64_t>(object, "mode_step");
   parsed.place.mode_step = mode_step ? mode_step : options.mode_step;
   invalid_if(

@@ -6,6 +6,7 @@
 #include "cli/text.hpp"
 #include "text/limits.hpp"
 #include "text/number.hpp"
+#include "text/trim.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -29,9 +30,7 @@ std::string_view header_value(std::string_view header, std::string_view key, con
   const std::string quoted_key = "'" + std::string(key) + "':";
   const std::size_t at = header.find(quoted_key);
   refuse_file_if(at == std::string_view::npos, where, "the header has no " + quoted_key);
-  std::string_view rest = header.substr(at + quoted_key.size());
-  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-  return rest;
+  return text::trimmed(header.substr(at + quoted_key.size()), " ");
 }
 
 Shape parse_shape(std::string_view text, const std::string& where) {

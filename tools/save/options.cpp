@@ -61,10 +61,11 @@ constexpr auto own_options = in_group(
                 "group a number: 'iter (?<step>\\d+): loss (?<loss>\\S+)'. A group that took no part, is empty, "
                 "or is - or None or NA is not saved; nan and inf are numbers; a comma or semicolon behind a number "
                 "is not part of it. A carriage return ends a line too: each state of a progress bar is one. Lines of "
-                "one step belong together; of one name twice at one step the later counts. Other lines pass by; -v "
-                "counts them. Lines whose step is no whole number are left out; a warning counts them. If no line "
-                "gives a number, nothing is made or ended, and the status is 1. With --end, the trial ends "
-                "when the input does."),
+                "one step are merged, also if the step comes again later, as in the text of a resumed job; of one "
+                "name twice at one step the later counts. A step that an earlier command saved needs --append. Other "
+                "lines pass by; -v counts them. Lines whose step is no whole number are left out; a warning counts "
+                "them. If no line gives a number, nothing is made or ended, and the status is 1. With --end, the "
+                "trial ends when the input does."),
         flag(no_letter, "tee",
              "with --lines: write all that is read to standard output, too, even if it cannot be saved"),
     });
@@ -219,7 +220,7 @@ HookConfig SaveOptions::hook_config(Diagnostics& messages) const {
   hook.reduction_config = reduction ? reduction : hook.reduction_config;
   hook.replaces_earlier_reductions = reduction.has_value();
   hook.checksum = checksum;
-  hook.existing_step = append ? ExistingStep::append : ExistingStep::refuse;
+  hook.existing_step = append ? ExistingStep::append : lines ? ExistingStep::append_own : ExistingStep::refuse;
   hook.end_marker = false;
   hook.lock = no_lock ? LockPolicy::none : LockPolicy::required;
   hook.lock_timeout = lock_timeout.value_or(hook.lock_timeout);

@@ -244,9 +244,8 @@ void say_no_step_chosen(Trial& trial, const StepRequest& request, bool told, Dia
   trial.load_range(StepRange());  // all of its steps count, not those that the range needed
   std::vector<std::int64_t> numbers;
   for (const Mode mode : request.options.modes) {
-    const std::vector<std::int64_t> in_mode =
-        numbers_of(candidates_in(trial, request, mode, request.options.incomplete));
-    numbers.insert(numbers.end(), in_mode.begin(), in_mode.end());
+    std::ranges::copy(numbers_of(candidates_in(trial, request, mode, request.options.incomplete)),
+                      std::back_inserter(numbers));
   }
   if (!numbers.empty()) {
     const auto [least, greatest] = std::ranges::minmax_element(numbers);

@@ -14,16 +14,10 @@ namespace smd::tool {
 
 namespace {
 
-/// Whether the options leave out steps that are complete.
-bool narrows_steps(const SelectionOptions& options) {
-  const bool all_modes = contains(options.modes, Mode::global);
-  return !all_modes || (options.steps && !options.steps->all()) || options.every > 1;
-}
-
 /// Whether select_steps, which works step by step, would return all steps there are.
 bool takes_every_step(const Trial& trial, const SelectionOptions& options) {
-  if (narrows_steps(options)) {
-    return false;
+  if (!contains(options.modes, Mode::global) || (options.steps && !options.steps->all()) || options.every > 1) {
+    return false;  // steps that are complete are left out
   }
   if (!trial.layout().marks_steps) {  // each that is known is complete
     return trial.last_complete_step().has_value();
@@ -55,13 +49,6 @@ bool takes_every_tensor(const Trial& trial, const SelectionOptions& options, con
   return !needs.lists && !options.selects_tensors() && options.excludes.empty() && !hides;
 }
 
-/// Whether tensors that were named are wanted at all their steps, where each step is complete: then there is no need to
-/// know which they are.
-bool takes_every_own_step(const Trial& trial, const SelectionOptions& options, const StepSpec& spec) {
-  return !trial.layout().marks_steps && options.regexes.empty() && options.collections.empty() && options.every == 1 &&
-         options.modes == std::vector{Mode::global} && spec.all();
-}
-
 /// Reads from the newest step back until it is known that all these tensors exist.
 void read_until_known(Trial& trial, const std::vector<std::string>& names) {
   read_until(trial, {.kind = StepNeed::Kind::newest, .count = 1, .windows = {}}, [&](std::size_t) {
@@ -79,7 +66,10 @@ void select_named(Trial& trial, const SelectionOptions& options, const Selection
   names.collections.clear();
   selection.named = select_tensors(trial, names, messages);
   selection.tensors = selection.named;
-  selection.every_step = takes_every_own_step(trial, options, spec);
+  // Tensors that were named may be wanted at all their steps, where each step is complete: then there is no need to
+  // know which they are.
+  selection.every_step = !trial.layout().marks_steps && options.regexes.empty() && options.collections.empty() &&
+                         options.every == 1 && options.modes == std::vector{Mode::global} && spec.all();
   if (selection.every_step) {
     std::erase_if(selection.tensors, [&](const std::string& name) {
       const bool none = !has_candidates(trial, options, name, needs.counts);
@@ -292,15 +282,12 @@ void note_incomplete(const Trial& trial, const Selection& selection, const Selec
 
 EntryQuery entry_query(const SelectionOptions& options, std::vector<std::string> tensors,
                        std::span<const SelectedStep> steps) {
-  EntryQuery query = {.tensors = std::move(tensors),
-                      .steps = mapped(steps, &SelectedStep::step),
-                      .mode = only_mode(options),
-                      .first_worker_only = !options.worker && !options.all_workers,
-                      .include_incomplete = options.incomplete};
-  if (options.worker) {
-    query.workers.push_back(*options.worker);
-  }
-  return query;
+  return {.tensors = std::move(tensors),
+          .steps = mapped(steps, &SelectedStep::step),
+          .mode = only_mode(options),
+          .workers = options.workers(),
+          .first_worker_only = !options.worker && !options.all_workers,
+          .include_incomplete = options.incomplete};
 }
 
 EntryQuery entry_query(const SelectionOptions& options, const Selection& selection) {

@@ -25,16 +25,11 @@ std::size_t steps_worth_reading(const Trial& trial) {
   return trial.layout().marks_steps ? trial.listed_steps().size() : 0;
 }
 
-bool before(const SelectedStep& a, const SelectedStep& b) { return a.step < b.step; }
 bool same_step(const SelectedStep& a, const SelectedStep& b) { return a.step == b.step; }
 
 /// The entries of tensors that may count, in order.
 EntryQuery query_of(const SelectionOptions& options, std::span<const std::string> tensors, bool incomplete) {
-  EntryQuery query = {.tensors = {tensors.begin(), tensors.end()}, .include_incomplete = incomplete};
-  if (options.worker) {
-    query.workers = {*options.worker};
-  }
-  return query;
+  return {.tensors = {tensors.begin(), tensors.end()}, .workers = options.workers(), .include_incomplete = incomplete};
 }
 
 /// The steps of the trial, or those of each tensor, ascending; of tensors only those `within`, if it is given.
@@ -74,7 +69,7 @@ std::vector<SelectedStep> in_mode(const Trial& trial, std::span<const SavedStep>
     }
   }
   if (mode != Mode::global) {  // whose numbers ascend already
-    std::ranges::sort(steps, [](const auto& a, const auto& b) { return a.mode_step < b.mode_step; });
+    std::ranges::sort(steps, {}, &SelectedStep::mode_step);
   }
   steps.erase(std::unique(steps.begin(), steps.end(), same_step), steps.end());
   return steps;
@@ -210,7 +205,7 @@ class StepSelector {
         told = choose_in(m, i, candidates, chosen) || told;
       }
     }
-    std::ranges::stable_sort(chosen, before);
+    std::ranges::stable_sort(chosen, {}, &SelectedStep::step);
     chosen.erase(std::unique(chosen.begin(), chosen.end(), same_step), chosen.end());
     std::vector<SelectedStep> kept;
     for (std::size_t k = 0; k < chosen.size(); k += static_cast<std::size_t>(options_.every)) {
@@ -279,14 +274,9 @@ class StepSelector {
 // If there are more windows, their hull is read in one go.
 constexpr std::size_t most_windows = 8;
 
-StepRange range_of(const StepNeed::Window& window) {
-  const auto end = window.end ? std::optional(GlobalStep(*window.end)) : std::nullopt;
-  return StepRange{.first = GlobalStep(window.first), .end = end};
-}
-
-StepNeed::Window hull(const std::vector<StepNeed::Window>& windows) {
-  StepNeed::Window result = windows.front();
-  for (const StepNeed::Window& window : windows) {
+StepRange hull(const std::vector<StepRange>& windows) {
+  StepRange result = windows.front();
+  for (const StepRange& window : windows) {
     result.first = std::min(result.first, window.first);
     result.end = result.end && window.end ? std::optional(std::max(*result.end, *window.end)) : std::nullopt;
   }
@@ -304,7 +294,7 @@ bool TensorSteps::wants(std::string_view tensor, GlobalStep step) const {
 }
 
 bool TensorSteps::has(GlobalStep step) const {
-  return std::ranges::binary_search(steps, SelectedStep{step, Mode::global, {}}, before);
+  return std::ranges::binary_search(steps, step, {}, &SelectedStep::step);
 }
 
 std::vector<SelectedStep> TensorSteps::of(std::string_view tensor) const {
@@ -321,7 +311,7 @@ void TensorSteps::add(const std::string& tensor, std::span<const SelectedStep> c
 }
 
 void TensorSteps::sort() {
-  std::ranges::stable_sort(steps, before);
+  std::ranges::stable_sort(steps, {}, &SelectedStep::step);
   steps.erase(std::unique(steps.begin(), steps.end(), same_step), steps.end());
 }
 
@@ -405,10 +395,7 @@ std::vector<StepRange> ranges_to_read(const std::optional<StepSpec>& spec, std::
       if (modes.size() != 1 || modes.front() != Mode::global) {
         break;
       }
-      if (need.windows.size() > most_windows) {
-        return {range_of(hull(need.windows))};
-      }
-      return mapped(need.windows, range_of);
+      return need.windows.size() > most_windows ? std::vector{hull(need.windows)} : need.windows;
   }
   return {StepRange()};
 }

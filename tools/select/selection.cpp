@@ -60,8 +60,7 @@ bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) 
 
 std::vector<std::string> known_workers(const Trial& trial) {
   std::vector<std::string> workers = trial.workers();
-  std::vector<std::string> writers = trial.writers();
-  workers.insert(workers.end(), std::make_move_iterator(writers.begin()), std::make_move_iterator(writers.end()));
+  std::ranges::move(trial.writers(), std::back_inserter(workers));
   detail::sort_each_once(workers);
   return workers;
 }
@@ -98,8 +97,7 @@ std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& op
   }
   for (const Mode mode : options.modes) {
     query->mode = mode;
-    std::vector<std::string> names = trial.tensor_names(*query);
-    result.insert(result.end(), std::make_move_iterator(names.begin()), std::make_move_iterator(names.end()));
+    std::ranges::move(trial.tensor_names(*query), std::back_inserter(result));
   }
   detail::sort_each_once(result);
   return result;

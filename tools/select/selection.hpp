@@ -19,11 +19,11 @@ namespace smd::tool {
 
 /// The selection options, as option tables and as their values.
 struct SelectionOptions {
-  std::vector<std::string> names;        ///< -n
-  std::vector<std::string> regexes;      ///< -e
-  std::vector<std::string> collections;  ///< -c
-  std::vector<std::string> excludes;     ///< -x
-  std::vector<Mode> modes;               ///< -m; never empty: `global` is the default.
+  std::vector<std::string> names;            ///< -n
+  std::vector<std::string> regexes;          ///< -e
+  std::vector<std::string> collections;      ///< -c
+  std::vector<std::string> excludes;         ///< -x
+  std::vector<Mode> modes = {Mode::global};  ///< -m; never empty.
   bool modes_given = false;
   std::optional<StepSpec> steps;      ///< -s; nullopt: the command's default.
   std::int64_t every = 1;             ///< --every
@@ -40,6 +40,10 @@ struct SelectionOptions {
   /// @throws UsageError.
   static SelectionOptions from(const CommandLine& line);
 
+  /// The worker of -w NAME alone, or none.
+  [[nodiscard]] std::vector<std::string> workers() const {
+    return worker ? std::vector{*worker} : std::vector<std::string>();
+  }
   /// Whether any of -n -e -c was given.
   [[nodiscard]] bool selects_tensors() const noexcept {
     return !names.empty() || !regexes.empty() || !collections.empty();

@@ -123,7 +123,8 @@ std::optional<std::int64_t> number_of(const StepTerm& term, const std::vector<st
 StepNeed newest(std::int64_t back) { return {StepNeed::Kind::newest, static_cast<std::size_t>(-back), {}}; }
 
 StepNeed window(std::int64_t first, std::optional<std::int64_t> end) {
-  return {StepNeed::Kind::windows, 0, {{first, end}}};
+  const auto bound = end ? std::optional(GlobalStep(*end)) : std::nullopt;
+  return {StepNeed::Kind::windows, 0, {{.first = GlobalStep(first), .end = bound}}};
 }
 
 StepNeed need_of(const StepTerm& term) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <smd/trial_options.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,17 +38,9 @@ struct StepNeed {
     oldest,   ///< The first `count` saved steps.
     windows,  ///< Steps whose numbers lie within `windows`.
   };
-  /// Half open; no end: no bound.
-  struct Window {
-    std::int64_t first = 0;
-    std::optional<std::int64_t> end;
-
-    bool operator==(const Window&) const = default;
-  };
-
   Kind kind = Kind::everything;
   std::size_t count = 0;
-  std::vector<Window> windows;
+  std::vector<StepRange> windows;  ///< Half open; each has a `first`, and perhaps an `end`.
 };
 
 /// A parsed `--step`: a union of terms, independent of any trial.

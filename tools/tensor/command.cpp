@@ -99,10 +99,18 @@ class Smoothing {
     return found == nullptr ? std::nullopt : std::optional(found->mean);
   }
 
-  /// Called before a followed step: begins anew if values were superseded since the last call.
+  /// Called before a followed step: begins anew if values were superseded, or steps came late, since the last call.
   void refresh(const Trial& trial) {
-    const std::pair state(superseded_values(trial), TrialSnapshot::last(trial).generation());
-    if (std::exchange(state_, state) != state) {
+    const TrialSnapshot now = TrialSnapshot::last(trial);
+    const std::pair state(superseded_values(trial), now.generation());
+    bool anew = std::exchange(state_, state) != state;
+    if (std::exchange(files_, now.listed_files()) != now.listed_files()) {
+      const std::vector<GlobalStep> steps = trial.steps();
+      const auto known = std::ranges::upper_bound(steps, newest_) - steps.begin();
+      anew = std::exchange(known_, std::ssize(steps)) != known || anew;
+      newest_ = steps.empty() ? newest_ : steps.back();
+    }
+    if (anew) {
       series_.clear();
     }
   }
@@ -155,6 +163,9 @@ class Smoothing {
   const TensorOptions& options_;
   std::map<Name, SmoothedSeries> series_;
   std::pair<std::uint64_t, std::uint64_t> state_;
+  std::size_t files_ = 0;     // that were listed at the last call
+  std::ptrdiff_t known_ = 0;  // complete steps, then
+  GlobalStep newest_;         // and the last of them
 };
 
 /// Reads the values that are selected of a trial, and passes them to the view in the documented order.
@@ -368,17 +379,13 @@ class SelectedValues {
 void report_nothing(Trial* trial, const TensorOptions& options, const ValueSelection& selection, bool found,
                     Diagnostics& messages) {
   const auto say = [&](const auto& wanted, const std::string& form, const std::string& command) {
-    std::vector<std::string> names;
-    for (const auto& [name, forms] : selection.without_values) {
-      if (wanted(forms)) {
-        names.push_back(name);
-      }
-    }
-    if (names.empty()) {
+    auto chosen = selection.without_values;
+    std::erase_if(chosen, [&](const auto& one) { return !wanted(one.second); });
+    if (chosen.empty()) {
       return;
     }
-    const std::string text =
-        "no values, only " + form + ", were saved of " + quoted_list(names, 3) + "; " + command + " prints them";
+    const std::string text = "no values, only " + form + ", were saved of " + quoted_list(keys_of(chosen), 3) + "; " +
+                             command + " prints them";
     if (found) {
       messages.note(text);
     } else {
@@ -409,8 +416,7 @@ void report_missing(const Trial& trial, const SelectionOptions& options, ValueSe
   for (const std::string& name : selection.named) {
     std::vector<GlobalStep>& found = selection.found[name];
     std::ranges::sort(found);
-    const std::vector<GlobalStep> wanted =
-        selection.steps.own.contains(name) ? selection.steps.own[name] : std::vector<GlobalStep>();
+    const std::vector<GlobalStep>& wanted = selection.steps.own[name];
     std::vector<GlobalStep> missing;
     std::set_difference(wanted.begin(), wanted.end(), found.begin(), found.end(), std::back_inserter(missing));
     if (found.empty()) {
@@ -549,8 +555,7 @@ class ShownTrials {
     try {
       trial = trial != nullptr ? trial : &opened.emplace(Trial::open(name, options_.reading.trial_options({})));
       tensors = tensors_at(*trial, options_.selection, {});
-    } catch (const Error&) {
-      tensors.clear();  // following it waits for it, or says what is wrong
+    } catch (const Error&) {  // following it waits for it, or says what is wrong
     }
     if (!tensors.empty()) {
       ValueReader reader(*trial);

@@ -183,9 +183,11 @@ class PgmView : public ValueView {
     const Shape& shape = value.shape();
     refuse_if(!is_real(value.dtype()), "-f pgm: " + value_name(key) + " is of type " +
                                            std::string(to_string(value.dtype())) + ", not of real numbers");
-    refuse_if(shape.size() != 2 || shape[0] == 0 || shape[1] == 0,
-              "-f pgm: " + value_name(key) + " has shape " + to_string(shape) +
-                  "; an image needs two axes, not empty: choose them with --slice");
+    refuse_if(shape.size() != 2 || value.view().size() == 0,
+              "-f pgm: " + value_name(key) + " has shape " + to_string(shape) + "; an image needs two axes" +
+                  (shape.size() > 2    ? ": choose them with --slice, with a number for each other axis"
+                   : shape.size() == 2 ? " that are not empty"
+                                       : "; --heatmap draws fewer"));
     const Elements elements(value.view());
     const GreyScale scale(elements);
     context_.out.write("P5\n" + std::to_string(shape[1]) + " " + std::to_string(shape[0]) + "\n255\n");

@@ -4,11 +4,11 @@
 #include "cli/mapped.hpp"
 #include "cli/output_file.hpp"
 #include "condition.hpp"
-#include "follow/followed_steps.hpp"
 #include "follow/followed_trials.hpp"
 #include "operands/operands.hpp"
 #include "rows/row_writer.hpp"
 #include "select/explanations.hpp"
+#include "text/whole_steps.hpp"
 
 #include <smd/follow.hpp>
 
@@ -79,16 +79,16 @@ class Waiting {
       messages_.info(path + ": watched by " + StepFollower(trial).method());
     }
     std::vector<Standing> standings;
-    std::optional<WholeSteps::Time> sure_at;
+    std::optional<detail::WholeSteps::Time> sure_at;
     const WaitOutcome outcome = trial.wait_until(
         [&] {
           standings = mapped(conditions_, [&](const Condition& condition) { return standing_of(condition, trial); });
           // The last steps may still come as the job ends. Before its end, two looks must agree on "no"; where another
           // file may bring lower steps late, all looks for some time.
           const bool no = !trial.ended() && hopeless(standings);
-          const WholeSteps::Time now = WholeSteps::Time::clock::now();
+          const auto now = std::chrono::steady_clock::now();
           const bool sure = no && sure_at && now >= *sure_at;
-          const WholeSteps::Time later = trial.layout().marks_steps ? now : now + WholeSteps::rest;
+          const auto later = trial.layout().marks_steps ? now : now + detail::WholeSteps::rest;
           sure_at = no ? std::optional(sure_at.value_or(later)) : std::nullopt;
           return sure || holds(standings);
         },

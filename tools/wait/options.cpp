@@ -30,7 +30,7 @@ constexpr auto own_options = in_group(
         valued(no_letter, "after", "N", ArgumentKind::number,
                "a step after step N can be read; --columns step prints it, with -m --columns mode_step"),
         valued(no_letter, "count", "N", ArgumentKind::number, "N steps can be read"),
-        valued(no_letter, "until", "'NAME OP NUMBER'", ArgumentKind::text,
+        valued(no_letter, "until", "'NAME OP NUMBER'", ArgumentKind::tensor,
                "a value of this scalar is so: OP is one of < <= > >= = !=")
             .repeatable()
             .explained("Some value of this scalar, from the first one on, is so, as in 'val/loss < 0.5'. OP "
@@ -73,7 +73,6 @@ WaitCommandOptions WaitCommandOptions::from(const CommandLine& line) {
   options.waiting = FollowingOptions::from(line);
   options.output = OutputOptions::from(line);
   options.reading = ReadingOptions::from(line);
-  refuse_if(options.operands.empty(), "TRIAL is missing");
   return options;
 }
 

@@ -22,9 +22,9 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 4> step_keys = {"save_interval", "save_steps", "start_step", "end_step"};
 
 bool is_step_key(std::string_view key) {
-  const std::size_t dot = key.find('.');
-  const std::string_view prefix = dot == key.npos ? std::string_view{} : key.substr(0, dot + 1);
-  const std::string_view rest = dot == key.npos ? key : key.substr(dot + 1);
+  const std::size_t end = key.find('.') + 1;  // of the prefix: 0 if there is none
+  const std::string_view prefix = key.substr(0, end);
+  const std::string_view rest = key.substr(end);
   return (prefix.empty() ||
           std::ranges::any_of(mode_prefixes, [&](const auto& known) { return known.second == prefix; })) &&
          contains(step_keys, rest);
@@ -65,12 +65,8 @@ void Section::check_keys(Keys keys, bool steps) const {
 }
 
 bool Section::has_steps() const {
-  for (const auto& [key, value] : object_.items()) {
-    if (is_step_key(key) && !value.is_null()) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(object_.get_ref<const json::object_t&>(),
+                             [](const auto& member) { return is_step_key(member.first) && !member.second.is_null(); });
 }
 
 const json* Section::find(const std::string& key) const {

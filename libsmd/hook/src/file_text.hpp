@@ -32,9 +32,9 @@ struct ShapeEntry {
 struct IndexContent {
   Mode mode = Mode::global;
   std::int64_t mode_step = 0;
-  std::string event_file;  ///< Empty if there are no records.
-  std::vector<RecordEntry> records;
-  std::vector<ShapeEntry> shapes;
+  std::string event_file = {};  ///< Empty if there are no records.
+  std::vector<RecordEntry> records = {};
+  std::vector<ShapeEntry> shapes = {};
 };
 
 [[nodiscard]] std::string index_text(const IndexContent& content);

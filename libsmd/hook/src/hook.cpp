@@ -57,6 +57,10 @@ bool switched_off() {
 /// Returns whether this is the name of a job's first worker. SageMaker counts its hosts from 1.
 bool is_first_worker(std::string_view name) { return name == "algo-1" || name.find_first_of("123456789") == name.npos; }
 
+void require_mode(Mode mode) {
+  detail::refuse_if(!parse_mode(to_string(mode)), "no mode has the number " + std::to_string(static_cast<int>(mode)));
+}
+
 /// Whether a hook may save something.
 bool is_enabled(const HookConfig& config) {
   return config.enabled && !switched_off() &&
@@ -123,6 +127,7 @@ ModeStep Hook::mode_step() const noexcept { return ModeStep(impl_->mode_step(imp
 
 void Hook::set_mode(Mode mode) {
   impl_->throw_failure();
+  require_mode(mode);
   if (mode == impl_->mode) {
     return;
   }
@@ -144,6 +149,7 @@ void Hook::next_step() {
 
 void Hook::set_step(GlobalStep step, Mode mode, ModeStep mode_step) {
   impl_->throw_failure();
+  require_mode(mode);
   detail::refuse_if(step.value < 0 || mode_step.value < 0, "steps count from 0");
   detail::refuse_if(mode == Mode::global && mode_step.value != step.value,
                     "in mode GLOBAL the mode step is the step: " + std::to_string(step.value) + ", not " +

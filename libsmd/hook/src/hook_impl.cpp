@@ -154,7 +154,7 @@ void Hook::Impl::refuse_ended(bool saved_before) const {
   if (!hook::or_throw(output->exists(std::string(layout::end_marker)))) {
     return;
   }
-  detail::refuse_if(saved_before && config.existing_step == ExistingStep::refuse && config.end_marker != false,
+  detail::refuse_if(saved_before && config.existing_step != ExistingStep::append && config.end_marker != false,
                     output->root() +
                         ": this is the trial of a job that has ended: save into another folder, or remove " +
                         std::string(layout::end_marker) + " to go on with it");
@@ -180,7 +180,8 @@ void Hook::Impl::begin_file() {
     queue.drain();  // its files may still be in the queue
   }
   auto begun = std::make_shared<hook::StepWriter>(*output, hook::StepOfWorker{step, mode, mode_step(mode), worker_part},
-                                                  config.existing_step, config.sync == SyncPolicy::files);
+                                                  own.contains(step) ? ExistingStep::append : config.existing_step,
+                                                  config.sync == SyncPolicy::files);
   // Checked now so that a step that was saved before is refused at once; the publisher checks again under the lock.
   begun->check_existing();
   file = std::move(begun);
@@ -390,6 +391,9 @@ void Hook::Impl::end_step() {
   const bool sync = config.sync == SyncPolicy::files;
   if (file) {
     last_saved = std::max(last_saved, step);
+    if (config.existing_step == ExistingStep::append_own) {
+      own.insert(step);
+    }
     std::optional changed = collections.must_be_written(false) ? std::optional(collections.content()) : std::nullopt;
     const std::size_t bytes = bytes_of_step + (changed ? bytes_of(*changed) : 0);
     queue.push(bytes, [this, to = std::move(file), changed = std::move(changed)]() mutable {

@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -91,6 +92,7 @@ struct __attribute__((visibility("hidden"))) Hook::Impl {
   bool offered = false;                      // save_… was called at this step
   bool ever_offered = false;                 // save_… was called at any step
   std::int64_t last_saved = -1;              // the largest step of which this hook saved something
+  std::set<std::int64_t> own;                // the steps that it saved; only with `append_own`
   bool closed = false;
   const pid_t made_in = ::getpid();
   // Shared with the queue's tasks, which fill and finish them.

@@ -260,8 +260,7 @@ HookConfig HookConfig::parse(std::string_view text, std::string_view where_view,
   }
   if (detail::hook::selects_nothing(config)) {
     // Unlike a HookConfig that a program makes, which saves every tensor that it is given.
-    const auto always = detail::hook::collections_always_saved(framework);
-    config.include_collections.assign(always.begin(), always.end());
+    config.include_collections = detail::hook::collections_always_saved(framework);
   }
   return config;
 }

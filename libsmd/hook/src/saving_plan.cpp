@@ -72,8 +72,8 @@ Collections::Collections(const HookConfig& config)
   for (const auto& [name, collection] : stock) {
     entries_[find_or_add(name)].config = collection;
   }
-  for (const std::string_view name : collections_always_saved(config.framework)) {
-    entries_[find_or_add(std::string(name))].included = true;
+  for (const std::string& name : collections_always_saved(config.framework)) {
+    entries_[find_or_add(name)].included = true;
   }
   for (const CollectionConfig& own : config.collections) {
     check_collection_name(own.name);

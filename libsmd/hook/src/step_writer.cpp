@@ -139,10 +139,8 @@ StepWriter::StepWriter(Output& output, StepOfWorker step, ExistingStep existing,
       append_(existing == ExistingStep::append),
       sync_(sync),
       event_name_(layout::event_path(step_.step, step_.worker_part)),
-      index_name_(layout::index_path(step_.step, step_.worker_part)) {
-  content_.mode = step_.mode;
-  content_.mode_step = step_.mode_step;
-}
+      index_name_(layout::index_path(step_.step, step_.worker_part)),
+      content_{.mode = step_.mode, .mode_step = step_.mode_step} {}
 
 void StepWriter::refuse(const std::string& why, bool can_append) const {
   throw StepAlreadySaved("step " + std::to_string(step_.step) + why, layout::worker_name(step_.worker_part),

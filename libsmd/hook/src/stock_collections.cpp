@@ -75,17 +75,10 @@ bool is_built_in_collection(std::string_view name) noexcept {
 
 namespace detail::hook {
 
-std::span<const std::string_view> collections_always_saved(Framework framework) noexcept {
-  static constexpr std::array<std::string_view, 3> names = {"losses", "metrics", "sm_metrics"};
-  switch (framework) {
-    case Framework::pytorch:
-    case Framework::mxnet:
-      return std::span(names).first(1);
-    case Framework::xgboost:
-      return std::span(names).first(2);
-    case Framework::tensorflow:
-      break;
-  }
+std::vector<std::string> collections_always_saved(Framework framework) {
+  const std::map<std::string, Collection> built_in = stock_collections(framework);
+  std::vector<std::string> names = {"losses", "metrics", "sm_metrics"};
+  std::erase_if(names, [&](const std::string& name) { return !built_in.contains(name); });
   return names;
 }
 

@@ -3,15 +3,15 @@
 
 #include <smd/hook_config.hpp>
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace smd::detail::hook {
 
-/// Returns the collections that a framework's hook always saves.
-[[nodiscard]] std::span<const std::string_view> collections_always_saved(Framework framework) noexcept;
+/// Returns the collections that a framework's hook always saves: losses, metrics and sm_metrics, as far as the
+/// framework has them.
+[[nodiscard]] std::vector<std::string> collections_always_saved(Framework framework);
 
 /// Returns all patterns that frameworks have for a collection.
 [[nodiscard]] std::vector<std::string> patterns_in_any_framework(std::string_view name);

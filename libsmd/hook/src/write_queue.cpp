@@ -3,6 +3,8 @@
 
 #include <smd/hook.hpp>
 
+#include "types/outcome.hpp"
+
 #include <iterator>
 #include <new>
 #include <system_error>

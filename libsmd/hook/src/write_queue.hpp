@@ -25,8 +25,6 @@ class WriteQueue {
   using Task = std::function<void()>;
 
   explicit WriteQueue(std::size_t most_bytes);
-  WriteQueue(const WriteQueue&) = delete;
-  WriteQueue& operator=(const WriteQueue&) = delete;
   /// Runs the tasks that are left.
   ~WriteQueue();
 

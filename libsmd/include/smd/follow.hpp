@@ -23,6 +23,10 @@ struct FollowOptions {
   /// its event file. `FollowEvent::missing` says when the follower stops waiting. False: for a caller that reads no
   /// values.
   bool records = true;
+  /// In a layout without step files, another file may bring lower steps late. Steps before this one are held back until
+  /// they are whole, and later ones until all of these are. A step is whole once a later one has come and nothing up to
+  /// it for ten seconds, once nothing has come for a minute, or once the time to wait is over.
+  std::optional<GlobalStep> whole_before = {};
 };
 
 /// What `StepFollower` returns.
@@ -42,6 +46,9 @@ struct FollowEvent {
   /// time with what has arrived since. For `EntryQuery::arrivals`. With step files that happens if a worker's file
   /// comes after its step was complete, or a saver adds to the step.
   Arrivals arrivals = {};
+  /// What arrived was kept back because later values could replace it (W&B's metrics of the machine at the newest
+  /// step), and comes now because the wait is over. It is no news for `WaitOptions::idle`.
+  bool kept_back = false;
   /// Event files that index files name, but that are missing or too short: the follower waited for
   /// SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT intervals, or the job ended, or their worker saved later steps. Reading
   /// from them gives a problem.

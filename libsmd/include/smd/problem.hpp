@@ -2,6 +2,7 @@
 #pragma once
 
 #include <smd/export.hpp>
+#include <smd/step.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -37,7 +38,9 @@ struct Problem {
                                         ///< file.
   std::optional<std::uint64_t> offset;  ///< Byte offset in `file`, if known.
   std::string text;                     ///< What is wrong, without the place.
+  std::optional<GlobalStep> step = {};  ///< The only step that is concerned, if known.
   bool unfinished = false;              ///< The file ends too soon, or is missing: its writer may still complete it.
+  bool dangling = false;                ///< `file` is a symbolic link that leads nowhere.
 
   bool operator==(const Problem&) const = default;
 };

@@ -203,7 +203,8 @@ class SMD_EXPORT Trial {
   static std::optional<Trial> open_when_there(const std::string& path, const TrialOptions& options,
                                               const WaitOptions& wait, WaitOutcome* outcome = nullptr);
   /// Waits until all these steps are `AVAILABLE`. Never returns `WaitOutcome::ended`. Refreshes the trial; leaves
-  /// automatic refreshing as it is.
+  /// automatic refreshing as it is. In a layout without step files, a step was skipped once a later one has come, and
+  /// nothing up to it for ten seconds.
   /// @throws StepUnavailable if one of the steps was skipped; NoMoreData if the job ended before one; ReadError as
   /// `StepFollower::next`.
   WaitOutcome wait_for_steps(std::span<const StepKey> steps, const WaitOptions& options = {}) const;

@@ -45,7 +45,8 @@ struct TrialOptions {
   bool strict = false;         ///< Throw IndexReaderException at the first damaged index file.
   /// In a layout without step files, treat the trial as ended, as the commands do without --follow: a last line without
   /// an end is read, a record that was cut short is damaged, and choices such as the step column are made for the whole
-  /// file. Set it to read what is at rest. False: more may appear at any time, so what is incomplete is not read yet.
+  /// file. Later changes are not read, except by `Trial::load_range`. Set it to read what is at rest. False: more may
+  /// appear at any time, so what is incomplete is not read yet.
   bool as_it_stands = false;
   Superseded superseded = Superseded::left_out;
   bool auto_refresh = true;  ///< Look for new steps on every query, as the reference does.

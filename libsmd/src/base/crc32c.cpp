@@ -3,6 +3,8 @@
 
 #include "base/crc32c_instruction.hpp"
 
+#include <boost/endian/conversion.hpp>
+
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -38,15 +40,10 @@ constexpr Tables make_tables() {
 
 constexpr Tables tables = make_tables();
 
-std::uint32_t little_endian(const unsigned char* data) noexcept {
-  return std::uint32_t{data[0]} | std::uint32_t{data[1]} << 8 | std::uint32_t{data[2]} << 16 |
-         std::uint32_t{data[3]} << 24;
-}
-
 std::uint32_t by_table(std::uint32_t state, const unsigned char* data, std::size_t size) noexcept {
   for (; size >= 8; data += 8, size -= 8) {
-    const std::uint32_t low = state ^ little_endian(data);
-    const std::uint32_t high = little_endian(data + 4);
+    const std::uint32_t low = state ^ boost::endian::load_little_u32(data);
+    const std::uint32_t high = boost::endian::load_little_u32(data + 4);
     state = tables[7][low & 0xFF] ^ tables[6][low >> 8 & 0xFF] ^ tables[5][low >> 16 & 0xFF] ^ tables[4][low >> 24] ^
             tables[3][high & 0xFF] ^ tables[2][high >> 8 & 0xFF] ^ tables[1][high >> 16 & 0xFF] ^ tables[0][high >> 24];
   }
@@ -141,12 +138,8 @@ constexpr std::array<Crc32cKernel, 2> kernels = {Crc32cKernel{"table", always, b
 
 // ---- Arm: the crc32c instruction ----
 
-SMD_TARGET_CRC std::uint32_t by_instruction(std::uint32_t state, const unsigned char* data, std::size_t size) noexcept {
-  return crc32c_in_steps(state, data, size);
-}
-
 constexpr std::array<Crc32cKernel, 2> kernels = {Crc32cKernel{"table", always, by_table},
-                                                 Crc32cKernel{"crc", has_crc_instruction, by_instruction}};
+                                                 Crc32cKernel{"crc", has_crc_instruction, crc32c_in_steps}};
 
 #else
 

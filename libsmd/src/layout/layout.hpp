@@ -156,6 +156,7 @@ class Listing {
   std::optional<NamedSteps> named;
   ProblemList notes{limits::problems_per_trial};  ///< Problems found before any file is opened.
   bool ended = false;                             ///< The job was over before the look began to list.
+  bool keeps_back = false;                        ///< Values are kept back while others may replace them.
   std::shared_ptr<const Extras> extras;           ///< Null if there are none.
 
   /// Returns the file of a row, for messages: a path relative to the trial.
@@ -240,6 +241,7 @@ struct LookRequest {
   bool everything = false;
   std::size_t incomplete_steps = 0;  ///< How many steps may wait for a worker before the oldest count as complete.
   bool as_it_stands = false;         ///< The caller does not wait for more, so half-written data is damaged.
+  bool provisional = false;  ///< Return what is otherwise kept back (`Listing::keeps_back`): later looks supersede it.
   std::chrono::nanoseconds half_written{};  ///< How long a half-written file may stay unchanged before it is damaged.
   std::chrono::steady_clock::time_point now;
   unsigned jobs = 1;                            ///< The most threads.

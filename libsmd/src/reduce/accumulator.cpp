@@ -175,13 +175,7 @@ Groups groups_of(std::span<const Reduction> wanted) {
   return groups;
 }
 
-void Specials::add(double value) noexcept {
-  if (std::isnan(value)) {
-    ++nan;
-  } else {
-    ++(value > 0 ? posinf : neginf);
-  }
-}
+void Specials::add(double value) noexcept { ++(std::isnan(value) ? nan : value > 0 ? posinf : neginf); }
 
 void Specials::merge(const Specials& other) noexcept {
   nan += other.nan;
@@ -379,12 +373,8 @@ void Accumulator::add_stream_product(Dtype type, const std::byte* source, std::s
     const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
     const int reach = std::max(std::abs(exponent_above(largest)), std::abs(exponent_above(range.smallest) - 1));
     if (reach <= 225) {
-      double high = 0;
-      double low = 0;
-      std::int64_t exponent = 0;
-      kernels().stream_product(type, source, n, static_cast<std::size_t>(450 / std::max(reach, 1)), high, low,
-                               exponent);
-      product_.multiply_by(quick_two_sum(high, low), exponent);
+      const auto group = static_cast<std::size_t>(450 / std::max(reach, 1));
+      product_.multiply_by(kernels().stream_product(type, source, n, group));
       return;
     }
   }
@@ -470,12 +460,8 @@ void Accumulator::add_extremes(const BlockRange& range, const std::byte* source,
   const bool high_zero = max == 0 && !(max_ > 0) && !range.has_signs;
   if (low_zero || high_zero) {
     const Signs signs = signs_of(source, n, item);
-    if (low_zero) {
-      min = signs.negative ? -0.0 : 0.0;
-    }
-    if (high_zero) {
-      max = signs.positive ? 0.0 : -0.0;
-    }
+    min = !low_zero ? min : signs.negative ? -0.0 : 0.0;
+    max = !high_zero ? max : signs.positive ? 0.0 : -0.0;
   }
   min_ = lesser(min_, min);
   max_ = greater(max_, max);
@@ -631,9 +617,7 @@ void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n
   for (std::size_t i = 0; i < n; ++i) {
     const double re = real[i];
     const double im = imaginary[i];
-    if (re == 0 && im == 0) {
-      zero_ += groups_.signs() ? 1 : 0;
-    }
+    zero_ += re == 0 && im == 0 && groups_.signs() ? 1 : 0;
     if (std::isfinite(re) && std::isfinite(im)) {
       real[left] = re;
       imaginary[left] = im;
@@ -652,16 +636,8 @@ void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n
       continue;
     }
     // The parts are summed separately: a NaN or infinite real part does not affect the imaginary sum.
-    if (std::isfinite(re)) {
-      sum_.add(re);
-    } else {
-      real_specials_.add(re);
-    }
-    if (std::isfinite(im)) {
-      imaginary_sum_.add(im);
-    } else {
-      imaginary_specials_.add(im);
-    }
+    std::isfinite(re) ? sum_.add(re) : real_specials_.add(re);
+    std::isfinite(im) ? imaginary_sum_.add(im) : imaginary_specials_.add(im);
   }
   if (left == 0) {
     return;
@@ -717,11 +693,7 @@ void Accumulator::add_product(const double* values, std::size_t n, const BlockRa
     }
     return;
   }
-  double high = 0;
-  double low = 0;
-  std::int64_t exponent = 0;
-  kernels().product(values, n, static_cast<std::size_t>(900 / std::max(reach, 1)), high, low, exponent);
-  product_.multiply_by(quick_two_sum(high, low), exponent);
+  product_.multiply_by(kernels().product(values, n, static_cast<std::size_t>(900 / std::max(reach, 1))));
 }
 
 // Allocates memory first, so that nothing has changed if that fails.

@@ -166,6 +166,9 @@ struct Product {
     mantissa = multiply(mantissa, factor);
     exponent += normalise(mantissa);
   }
+  void multiply_by(const ScaledProduct& factor) noexcept {
+    multiply_by(quick_two_sum(factor.high, factor.low), factor.exponent);
+  }
   /// Multiplies by 0: from here on only signs matter.
   void multiply_by_zero(bool negative) noexcept {
     mantissa = {std::copysign(0.0, mantissa.hi) * (negative ? -1.0 : 1.0), 0};

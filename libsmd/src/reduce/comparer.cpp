@@ -212,9 +212,7 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
   }
   void differs_at(std::uint64_t index) noexcept {
     ++differing;
-    if (!first) {
-      first = index;
-    }
+    first = first.value_or(index);
   }
   void see(double d, double size_of_b, double scale = 1) noexcept {
     max_abs = std::max(max_abs, d / scale);

@@ -52,8 +52,8 @@ const Kernels table = {hwy::TargetName(HWY_TARGET),
                        smallest_magnitude,
                        count_zero_negative,
                        product,
-                       between_float,
-                       between_double,
+                       between_bounds<float>,
+                       between_bounds<double>,
                        compare,
                        square_sum};
 

@@ -85,6 +85,13 @@ struct ByteSums {
   std::int64_t square = 0;
 };
 
+/// A product: (high + low) * 2^exponent.
+struct ScaledProduct {
+  double high = 1;
+  double low = 0;
+  std::int64_t exponent = 0;
+};
+
 /// When two finite numbers are equal: |a - b| <= atol + rtol |b|.
 struct Tolerance {
   double rtol = 0;
@@ -129,8 +136,7 @@ struct Kernels {
                  BlockSums& sums);
   /// As `product`, for `n` floating-point elements, a multiple of 64, none of them 0. Precondition: no product of
   /// `group` neighbours leaves 2^-900 … 2^900.
-  void (*stream_product)(Dtype type, const std::byte* source, std::size_t n, std::size_t group, double& high,
-                         double& low, std::int64_t& exponent);
+  ScaledProduct (*stream_product)(Dtype type, const std::byte* source, std::size_t n, std::size_t group);
   /// For floating point: counts zero and negative elements among `n`, a multiple of 64.
   void (*stream_signs)(Dtype type, const std::byte* source, std::size_t n, std::uint64_t& zero,
                        std::uint64_t& negative);
@@ -143,10 +149,9 @@ struct Kernels {
   void (*shift)(const double* values, std::size_t n, bool magnitude, double shift, double* out);
   double (*smallest_magnitude)(const double* values, std::size_t n);
   void (*count_zero_negative)(const double* values, std::size_t n, std::uint64_t& zero, std::uint64_t& negative);
-  /// Returns the product of all elements, none of them 0, as (high + low) * 2^exponent. Precondition: no product of
-  /// `group` neighbours leaves 2^-900 … 2^900.
-  void (*product)(const double* values, std::size_t n, std::size_t group, double& high, double& low,
-                  std::int64_t& exponent);
+  /// Returns the product of all elements, none of them 0. Precondition: no product of `group` neighbours leaves 2^-900
+  /// … 2^900.
+  ScaledProduct (*product)(const double* values, std::size_t n, std::size_t group);
   /// Appends the elements between two bounds, both included, to `out` (which has room for n + 64), and counts those
   /// below.
   std::size_t (*between_float)(const std::byte* source, std::size_t n, bool magnitude, float from, float to, float* out,

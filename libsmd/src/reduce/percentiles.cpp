@@ -78,8 +78,6 @@ class Scratch {
     std::swap(buffer_, other.buffer_);
     return *this;
   }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
 
   ~Scratch() {
     Kept* const kept = buffer_.capacity() == 0 || buffer_.capacity() > largest_kept ? nullptr : spare();

@@ -368,9 +368,7 @@ Reducer::Reducer(std::span<const Reduction> wanted, const ReduceOptions& options
 Reducer::Reducer(const Reducer& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
 Reducer::Reducer(Reducer&&) noexcept = default;
 Reducer& Reducer::operator=(const Reducer& other) {
-  if (this != &other) {
-    impl_ = std::make_unique<Impl>(*other.impl_);
-  }
+  impl_ = std::make_unique<Impl>(*other.impl_);
   return *this;
 }
 Reducer& Reducer::operator=(Reducer&&) noexcept = default;

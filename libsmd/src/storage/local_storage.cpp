@@ -42,7 +42,8 @@ Problem why_not_opened(int error, std::string file, int folder, std::string_view
   struct stat status;
   if (error == ENOENT && ::fstatat(folder, std::string(name).c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
       S_ISLNK(status.st_mode)) {
-    problem.text = leads_nowhere;
+    problem.text = "is a symbolic link that leads nowhere: the file is absent";
+    problem.dangling = true;
   }
   return problem;
 }

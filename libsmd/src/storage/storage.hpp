@@ -38,9 +38,6 @@ struct DirEntry {
 };
 inline constexpr std::size_t all_names = std::numeric_limits<std::size_t>::max();
 
-/// What a problem of kind not_found says of a name that is there, as a link.
-inline constexpr std::string_view leads_nowhere = "is a symbolic link that leads nowhere: the file is absent";
-
 /// Changes whenever another file takes a name or the file is written to, but not twice within a tick of the file
 /// system's clock.
 using FileStamp = std::array<std::uint64_t, 5>;

@@ -18,6 +18,11 @@ namespace smd::text {
   return path.substr(0, slash == path.npos ? 0 : slash);
 }
 
+/// Returns a path without `/` at its end.
+[[nodiscard]] constexpr std::string_view without_slashes(std::string_view path) noexcept {
+  return path.substr(0, path.find_last_not_of('/') + 1);
+}
+
 /// Returns the path of what lies in a folder: `a/b/c` of `a/b` and `c`; the name alone if the folder is empty.
 [[nodiscard]] inline std::string path_in(std::string_view folder, std::string_view name) {
   return std::string(folder).append(folder.empty() ? "" : "/").append(name);

@@ -48,10 +48,7 @@ template <class NameOf>
   }
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const int names = name_of(a).compare(name_of(b));
-    return names != 0 ? names < 0 : a < b;
-  });
+  std::ranges::stable_sort(order, {}, name_of);
   for (std::size_t i = 1, first = 0; i < order.size(); ++i) {
     if (name_of(order[i]) != name_of(order[first])) {
       first = i;

@@ -23,9 +23,7 @@ std::string load_s3_library(const S3Library*& library) {
   std::string path = leaf;
   if (::dladdr(&here, &self) != 0 && self.dli_fname != nullptr) {
     const std::string own(self.dli_fname);
-    if (const std::size_t slash = own.rfind('/'); slash != own.npos) {
-      path = own.substr(0, slash + 1) + leaf;
-    }
+    path = own.substr(0, own.rfind('/') + 1) + leaf;
   }
   // Never closed: its thread may still run after libsmd's own statics are destroyed.
   void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -6,6 +6,7 @@
 #include "text/limits.hpp"
 #include "text/mapped.hpp"
 #include "text/pattern.hpp"
+#include "text/whole_steps.hpp"
 #include "trial/catalog.hpp"
 
 #include <smd/problem.hpp>
@@ -180,6 +181,7 @@ struct Snapshot {
   /// that came to complete steps, each with its payload as its id; they are numbered from 1.
   GrowingColumn<layout::StepPart> arrivals;
   std::uint64_t last_arrival = 0;         ///< The largest `StepPart::id` of any look.
+  WholeSteps whole;                       ///< Up to which step all has come. Empty if the layout marks steps.
   std::optional<std::int64_t> all_wrote;  ///< The largest step that `all_wrote_by` workers wrote.
   std::size_t all_wrote_by = 0;
   SortedChunks<std::int64_t> waiting;   ///< Listed steps after `all_wrote`, except those whose files list nothing.

@@ -6,8 +6,9 @@
 #include "text/words.hpp"
 #include "trial/trial_state.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 namespace smd {
@@ -180,21 +181,12 @@ std::size_t TrialSnapshot::listed_files() const noexcept {
 
 std::vector<SnapshotProblem> TrialSnapshot::problems() const {
   const Snapshot& snapshot = *impl_->snapshot;
-  std::vector<SnapshotProblem> problems =
-      detail::mapped(snapshot.listing->notes.kept(), [](const Problem& problem) { return SnapshotProblem{problem}; });
+  const auto placed = [](const Problem& problem) { return SnapshotProblem{problem, problem.step}; };
+  std::vector<SnapshotProblem> problems = detail::mapped(snapshot.listing->notes.kept(), placed);
   for (const detail::layout::LoadedSteps::Failure& failure : snapshot.failures) {
     problems.push_back({failure.problem, GlobalStep(failure.file.step), failure.file.worker});
   }
-  std::unordered_map<std::string, GlobalStep> step_of;
-  if (snapshot.listing->named && !snapshot.notes.kept().empty()) {
-    for (const detail::layout::StepPart& file : snapshot.listing->named->files) {
-      step_of.emplace(snapshot.listing->path(file), GlobalStep(file.step));
-    }
-  }
-  for (const Problem& problem : snapshot.notes.kept()) {  // refused entries of files that were read
-    const auto file = step_of.find(problem.file);
-    problems.push_back({problem, file == step_of.end() ? std::nullopt : std::optional(file->second)});
-  }
+  std::ranges::transform(snapshot.notes.kept(), std::back_inserter(problems), placed);  // of files that were read
   for (const Problem& problem : snapshot.collections->problems) {
     problems.push_back({.problem = problem, .of_collections = true});
   }

@@ -135,8 +135,9 @@ std::shared_ptr<const Snapshot> TrialState::snapshot_or_last() {
 
 void TrialState::refresh(bool awaited) {
   const auto wanting = [](const auto& failure) { return failure.problem.kind != ProblemKind::note; };
-  if (const auto before = current(); before && before->settled && std::ranges::none_of(before->failures, wanting)) {
-    return;  // nothing more will be written
+  if (const auto before = current();
+      before && before->settled && (stays() || std::ranges::none_of(before->failures, wanting))) {
+    return;  // nothing more will be written, or what is will not be read
   }
   make_snapshot(awaited);
 }
@@ -251,6 +252,7 @@ layout::Found TrialState::find_news(Time now, const Snapshot* before, bool every
       .everything = everything,
       .incomplete_steps = window_,
       .as_it_stands = as_it_stands,
+      .provisional = before != nullptr && !keeps_back_,
       .half_written = over ? std::min(limits_.half_written, limits_.end_delay) : limits_.half_written,
       .now = now,
       .jobs = jobs(),
@@ -318,11 +320,15 @@ void TrialState::take(Snapshot& snapshot, layout::Found&& found, bool first) {
     const auto after = seen.upper_bound(id);
     return after != seen.begin() && id - std::prev(after)->first < std::prev(after)->second;
   };
+  const Time now = clock_.now();
   const std::uint64_t known = snapshot.last_arrival;
   const auto arrived = [&](const layout::StepPart& part) {
     snapshot.last_arrival = std::max(snapshot.last_arrival, part.id);
-    if (!first && part.id > known && !was_seen(part.id)) {
-      snapshot.arrivals.push_back(part);
+    if (part.id > known && !was_seen(part.id)) {
+      snapshot.whole.came(GlobalStep(part.step), now);
+      if (!first) {
+        snapshot.arrivals.push_back(part);
+      }
     }
   };
   const bool supersedes = !added.superseding.empty() || options_.superseded == Superseded::only;
@@ -376,6 +382,10 @@ void TrialState::take(Snapshot& snapshot, layout::Found&& found, bool first) {
 
 /// Sets whether the snapshot is settled, and otherwise when to look again.
 void TrialState::settle(Snapshot& snapshot, bool news, Time now) {
+  if (stays()) {
+    snapshot.settled = true;
+    return;
+  }
   if (!snapshot.over()) {
     quiet_since_.reset();
     return;
@@ -435,6 +445,7 @@ std::shared_ptr<Snapshot> TrialState::next_snapshot(Time now, std::shared_ptr<co
     next->catalog = before->catalog;  // keeps ids, and views of names valid
     next->arrivals = before->arrivals;
     next->last_arrival = before->last_arrival;
+    next->whole = before->whole;
   }
   next->generation = generation;
   next->listing = found.listing;

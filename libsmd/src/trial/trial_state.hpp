@@ -133,6 +133,10 @@ class TrialState {
   [[nodiscard]] storage::Storage& storage() const noexcept { return *opened_.storage; }
   [[nodiscard]] const layout::Layout& layout() const noexcept { return *opened_.layout; }
   [[nodiscard]] const LayoutTraits& traits() const noexcept { return opened_.traits; }
+  /// Returns whether later changes are not read.
+  [[nodiscard]] bool stays() const noexcept {
+    return options_.as_it_stands && !options_.until_it_grows && !traits().marks_steps;
+  }
   /// Returns the name of the only file that is the trial; empty if all of the folder is.
   [[nodiscard]] const std::string& only_file() const noexcept { return opened_.file; }
   /// Returns folders in the trial that are trials of their own: those that opening it found.
@@ -166,6 +170,9 @@ class TrialState {
   [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
   [[nodiscard]] const WaitLimits& wait_limits() const noexcept { return limits_; }
   [[nodiscard]] std::atomic<bool>& auto_refresh() noexcept { return auto_refresh_; }
+  /// Whether looks keep values back (`layout::Listing::keeps_back`): true while a follower looks, which must return
+  /// each value only once.
+  [[nodiscard]] std::atomic<bool>& keeps_back() noexcept { return keeps_back_; }
 
   /// Records a problem that a query found, once.
   void notice(Problem problem);
@@ -194,6 +201,7 @@ class TrialState {
   const Clock& clock_;
   const WaitLimits limits_;
   std::atomic<bool> auto_refresh_;
+  std::atomic<bool> keeps_back_ = false;
   const OpenedTrial opened_;
   const std::string name_;
   const std::string path_;

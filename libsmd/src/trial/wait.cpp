@@ -167,9 +167,9 @@ using detail::trial::Watching;
 
 namespace {
 
-/// Calls `done(snapshot)` after each look until it returns true. Whenever further steps count as complete, looks again
-/// at once: a listing made while files are renamed into a folder may show a later file and miss an earlier one, so that
-/// the earlier step appears to be skipped.
+/// Calls `done(snapshot, due)` after each look until it returns true; it may set `due` to an earlier time for the next
+/// look. Whenever further steps count as complete, looks again at once: a listing made while files are renamed into a
+/// folder may show a later file and miss an earlier one, so that the earlier step appears to be skipped.
 template <class Done>
 WaitOutcome wait(detail::trial::TrialState& state, const WaitOptions& options, Done&& done) {
   Waiter waiter(state, options, Watching::from_the_first_pause);
@@ -179,7 +179,8 @@ WaitOutcome wait(detail::trial::TrialState& state, const WaitOptions& options, D
     if (!snapshot) {
       return waiter.over().value_or(WaitOutcome::stopped);
     }
-    if (done(*snapshot)) {
+    std::optional<Time> due = snapshot->due;
+    if (done(*snapshot, due)) {
       return WaitOutcome::reached;
     }
     if (std::exchange(passed, snapshot->passed) != snapshot->passed) {
@@ -195,7 +196,7 @@ WaitOutcome wait(detail::trial::TrialState& state, const WaitOptions& options, D
       return *over;
     }
     state.require_readable(*snapshot);
-    waiter.pause(snapshot->due);
+    waiter.pause(due);
   }
 }
 
@@ -204,14 +205,17 @@ WaitOutcome wait(detail::trial::TrialState& state, const WaitOptions& options, D
 WaitOutcome Trial::wait_for_steps(std::span<const StepKey> steps, const WaitOptions& options) const {
   using detail::trial::unavailable_tag;
   std::vector<int> doubts(steps.size(), 0);
-  const WaitOutcome outcome = wait(*impl_, options, [&](const Snapshot& snapshot) {
+  const WaitOutcome outcome = wait(*impl_, options, [&](const Snapshot& snapshot, std::optional<Time>& due) {
     bool all = true;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const std::string_view tag = unavailable_tag(snapshot, steps[i], snapshot.settled);
-      // A step never comes only if it is skipped at two looks.
-      const bool never = !tag.empty() && tag != "StepNotYetAvailable" && (snapshot.settled || ++doubts[i] == 2);
-      if (never) {
-        detail::trial::throw_unavailable(steps[i], tag);
+      if (!tag.empty() && tag != "StepNotYetAvailable") {
+        // A step never comes only if it is skipped at two looks, and another file cannot bring it late.
+        const std::optional<Time> whole = snapshot.whole.whole_at(GlobalStep(steps[i].number));
+        if (snapshot.settled || (++doubts[i] >= 2 && whole <= impl_->clock().now())) {
+          detail::trial::throw_unavailable(steps[i], tag);
+        }
+        due = whole ? std::min(*whole, due.value_or(*whole)) : due;
       }
       all = all && tag.empty();
     }
@@ -231,7 +235,7 @@ WaitOutcome Trial::wait_for_steps(std::span<const StepKey> steps, const WaitOpti
 }
 
 WaitOutcome Trial::wait_until(const std::function<bool()>& condition, const WaitOptions& options) const {
-  return wait(*impl_, options, [&](const Snapshot&) {
+  return wait(*impl_, options, [&](const Snapshot&, const std::optional<Time>&) {
     const HoldStill still(*impl_);
     return condition();
   });
@@ -347,10 +351,11 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
       last = options.after->value;
     }
   }
+  ~Impl() { trial->keeps_back() = false; }
 
   FollowEvent next(std::optional<Time> until) {
     for (bool looked = false;; looked = true) {
-      if (waiter.stopped()) {
+      if (waiter.stopped() && !look_for_kept_back()) {
         return {.outcome = WaitOutcome::stopped};
       }
       if (snapshot) {
@@ -363,6 +368,9 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
             return {.outcome = WaitOutcome::ended};
           }
           if (const std::optional<WaitOutcome> up = waiter.out_of_time()) {
+            if ((!held && !arrived.empty()) || look_for_kept_back()) {  // what is held back must wait no longer
+              continue;
+            }
             if (!hurry()) {
               return {.outcome = *up};
             }
@@ -391,6 +399,9 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
         }
       }
       if (looked && (held || !unconfirmed()) && !(waiter.out_of_time() && hurry())) {
+        if (waiter.over() && look_for_kept_back()) {
+          continue;
+        }
         return std::nullopt;
       }
       if (!look() && !believe_end()) {
@@ -410,14 +421,14 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
     std::chrono::nanoseconds pause;
   };
 
-  /// Rows of a step that arrived.
-  struct Arrived {
-    std::int64_t step;
-    Arrivals rows;
-  };
+  /// Before giving up: looks once more for what is kept back. Returns false if nothing is, or it cannot be read.
+  [[nodiscard]] bool look_for_kept_back() { return snapshot && snapshot->listing->keeps_back && look(true); }
 
-  /// Returns false if the wait ended during the look.
-  [[nodiscard]] bool look() {
+  /// Returns false if the wait ended during the look. `gives_up`: nothing is kept back.
+  [[nodiscard]] bool look(bool gives_up = false) {
+    kept_back = gives_up;
+    trial->keeps_back() = !gives_up;
+    const Time begun = trial->clock().now();
     std::shared_ptr<const Snapshot> next = waiter.look(*trial);
     if (!next) {
       return false;
@@ -440,6 +451,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
       waiter.saw_step();  // it may be out of range
     }
     snapshot = std::move(next);
+    looked_at = begun;
     return true;
   }
 
@@ -456,15 +468,19 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   }
 
   /// For layouts whose steps grow: returns the rows that arrived since the last look, by step; at the first look, all
-  /// rows. For others, those that arrived at steps that were returned. Nullopt if there are none.
+  /// rows. For others, those that arrived at steps that were returned. Nullopt if there are none, or they must wait.
   std::optional<FollowEvent> take_arrived() {
-    if (arrived.empty() && snapshot != arrivals_of) {
-      const bool named = snapshot->listing->named.has_value();
+    const bool named = snapshot->listing->named.has_value();
+    if (snapshot != arrivals_of && (arrived.empty() || !named)) {
+      const auto add = [&](std::int64_t step, std::uint64_t first_row, std::uint64_t last_row) {
+        arrived.try_emplace(arrived.end(), step, Arrivals{first_row, last_row})->second.last = last_row;
+        newest = looked_at;
+      };
       const std::size_t there = snapshot->arrivals.size();
       if (!arrivals_of && !named) {
         for (const Step& step : snapshot->steps) {
           if (!options.after || step.number > options.after->value) {
-            arrived.push_back({step.number, {0, snapshot->last_arrival}});
+            add(step.number, 0, snapshot->last_arrival);
           }
         }
       }
@@ -472,39 +488,46 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
         const detail::layout::StepPart& row = snapshot->arrivals[i];
         const std::uint64_t number = named ? i + 1 : row.id;
         if (named ? std::ranges::binary_search(given, row.step) : !options.after || row.step > options.after->value) {
-          arrived.push_back({row.step, {number, number}});
+          add(row.step, number, number);
         }
       }
       arrivals_of = snapshot;
       arrivals_taken = there;
-      std::ranges::stable_sort(arrived, {}, &Arrived::step);
-      std::size_t kept = 0;
-      for (const Arrived& one : arrived) {
-        if (kept > 0 && arrived[kept - 1].step == one.step) {
-          arrived[kept - 1].rows.last = one.rows.last;
-        } else {
-          arrived[kept++] = one;
-        }
-      }
-      arrived.resize(kept);
-      std::ranges::reverse(arrived);  // the next one is last
     }
-    for (; !arrived.empty(); arrived.pop_back()) {
-      if (const Step* const step = snapshot->find(arrived.back().step)) {  // otherwise it was superseded meanwhile
+    // More may have come since the latest look.
+    if (const auto until = held_until(); until > looked_at && (until > trial->clock().now() || !waiter.quiet())) {
+      return std::nullopt;
+    }
+    for (; !arrived.empty(); arrived.erase(arrived.begin())) {
+      const auto& [number, rows] = *arrived.begin();
+      if (const Step* const step = snapshot->find(number)) {  // otherwise it was superseded meanwhile
         FollowEvent event{.outcome = WaitOutcome::reached,
                           .step = GlobalStep(step->number),
                           .mode = step->mode,
                           .mode_step = ModeStep(step->mode_step),
-                          .arrivals = arrived.back().rows};
-        if (snapshot->listing->named && must_wait(*step, event)) {
+                          .arrivals = rows,
+                          .kept_back = kept_back};
+        if (named && must_wait(*step, event)) {
           return std::nullopt;
         }
-        arrived.pop_back();
-        waiter.saw_step();
+        arrived.erase(arrived.begin());
+        if (!kept_back) {
+          waiter.saw_step();
+        }
         return event;
       }
     }
     return std::nullopt;
+  }
+
+  /// Returns until when the next step that arrived is held back, unless more arrives. Nullopt if it is not.
+  [[nodiscard]] std::optional<Time> held_until() const {
+    constexpr std::chrono::minutes at_rest{1};
+    if (!options.whole_before || arrived.empty() || trial->traits().marks_steps || over() || waiter.over()) {
+      return std::nullopt;
+    }
+    const std::int64_t last = std::max<std::int64_t>(options.whole_before->value, INT64_MIN + 1) - 1;
+    return snapshot->whole.whole_at(GlobalStep(std::min(arrived.begin()->first, last))).value_or(newest + at_rest);
   }
 
   /// Returns a complete step before the last one returned that was not there then. Null if there is none.
@@ -618,7 +641,8 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   }
 
   [[nodiscard]] std::optional<Time> due(std::optional<Time> until) const {
-    for (const std::optional<Time>& when : {snapshot->due, held ? std::optional(held->look_again) : std::nullopt}) {
+    const std::optional<Time> look_again = held ? std::optional(held->look_again) : held_until();
+    for (const std::optional<Time>& when : {snapshot->due, look_again}) {
       until = when ? std::min(*when, until.value_or(*when)) : until;
     }
     return until;
@@ -636,10 +660,13 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   std::vector<std::int64_t> given;   // steps that were returned, ascending
   std::size_t known = 0;             // the number of returned steps
   std::optional<Held> held;
-  std::vector<Arrived> arrived;                 // still to be returned, the next one last
+  std::map<std::int64_t, Arrivals> arrived;     // by step: still to be returned
   std::shared_ptr<const Snapshot> arrivals_of;  // the last snapshot from which they were taken
   std::size_t arrivals_taken = 0;
-  bool hurried = false;  // time was up after the end marker, which was believed, and a last look followed
+  Time looked_at = {};     // when the latest look began
+  Time newest = {};        // that of the latest look at which any of them came
+  bool kept_back = false;  // the latest look was for what was kept back
+  bool hurried = false;    // time was up after the end marker, which was believed, and a last look followed
 };
 
 StepFollower::StepFollower(const Trial& trial, FollowOptions options)

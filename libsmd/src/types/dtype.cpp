@@ -62,23 +62,7 @@ bool is_floating(Dtype dtype) noexcept { return facts_of(dtype).kind == ElementK
 
 bool is_complex(Dtype dtype) noexcept { return facts_of(dtype).kind == ElementKind::complex; }
 
-char numpy_kind(Dtype dtype) noexcept {
-  switch (facts_of(dtype).kind) {
-    case ElementKind::floating:
-      return 'f';
-    case ElementKind::integer:
-      return 'i';
-    case ElementKind::natural:
-      return 'u';
-    case ElementKind::boolean:
-      return 'b';
-    case ElementKind::complex:
-      return 'c';
-    case ElementKind::string:
-      break;
-  }
-  return 'S';
-}
+char numpy_kind(Dtype dtype) noexcept { return static_cast<char>(facts_of(dtype).kind); }
 
 Dtype storage_type(Dtype dtype) noexcept {
   const DtypeFacts& facts = facts_of(dtype);

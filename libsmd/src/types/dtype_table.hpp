@@ -8,7 +8,15 @@
 
 namespace smd::detail {
 
-enum class ElementKind : std::uint8_t { floating, integer, natural, boolean, complex, string };
+/// The values are NumPy's letters (`numpy_kind`).
+enum class ElementKind : char {
+  floating = 'f',
+  integer = 'i',
+  natural = 'u',
+  boolean = 'b',
+  complex = 'c',
+  string = 'S',
+};
 
 /// Properties of an element type. To add one, add its number in smd/dtype.hpp and its row here. If it has a new bit
 /// layout, also add the conversion to numbers (smd/elements.hpp) and the formatting (tools/rows/elements.hpp).

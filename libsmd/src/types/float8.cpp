@@ -27,14 +27,9 @@ struct Float8Format {
 
 /// Returns 2^exponent; exact, also if the result is subnormal.
 constexpr float power_of_two(int exponent) noexcept {
-  float result = 1;
-  for (; exponent > 0; --exponent) {
-    result *= 2;
-  }
-  for (; exponent < 0; ++exponent) {
-    result /= 2;
-  }
-  return result;
+  constexpr int bias = 1023;
+  constexpr int mantissa_bits = 52;
+  return static_cast<float>(std::bit_cast<double>(static_cast<std::uint64_t>(exponent + bias) << mantissa_bits));
 }
 
 constexpr float float8_value(const Float8Format& format, std::uint8_t code) noexcept {

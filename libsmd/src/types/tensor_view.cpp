@@ -2,34 +2,27 @@
 #include <smd/shape.hpp>
 #include <smd/tensor_view.hpp>
 
+#include "text/mapped.hpp"
 #include "text/words.hpp"
 
+#include <boost/endian/conversion.hpp>
+
+#include <algorithm>
 #include <limits>
 
 namespace smd {
 
 std::optional<std::uint64_t> element_count(const Shape& shape) noexcept {
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  std::uint64_t count = 1;
-  bool zero = false;
-  bool fits = true;
+  std::uint64_t count = 1;  // sizes of 0 left out
   for (const std::int64_t dim : shape) {
-    if (dim < 0) {
-      return {};
+    const auto size = static_cast<std::uint64_t>(std::max<std::int64_t>(dim, 1));
+    if (dim < 0 || count > most / size) {
+      return {};  // even if a size is 0, because strides could not be computed
     }
-    const auto size = static_cast<std::uint64_t>(dim);
-    if (size == 0) {
-      zero = true;
-    } else if (count > most / size) {
-      fits = false;
-    } else {
-      count *= size;
-    }
+    count *= size;
   }
-  if (!fits) {
-    return {};  // even if a size is 0, because strides could not be computed
-  }
-  return zero ? 0 : count;
+  return detail::contains(shape, std::int64_t{0}) ? 0 : count;
 }
 
 std::vector<std::int64_t> whole_strides(const Shape& shape) {
@@ -53,10 +46,7 @@ std::vector<std::string_view> strings(const TensorView& view) {
   }
   std::span<const std::byte> rest = view.bytes();
   while (rest.size() >= 4) {
-    std::size_t length = 0;
-    for (std::size_t at = 0; at < 4; ++at) {
-      length |= std::to_integer<std::size_t>(rest[at]) << (8 * at);
-    }
+    const std::size_t length = boost::endian::load_little_u32(reinterpret_cast<const unsigned char*>(rest.data()));
     rest = rest.subspan(4);
     if (length > rest.size()) {
       break;  // not valid for a view of strings; return what is there

@@ -40,12 +40,6 @@ Problem does_not_fill(std::uint64_t payload_bytes, std::uint64_t range) {
       fmt::format("record of {} bytes does not fill its range of {}", payload_bytes + wire::frame_bytes, range), 0);
 }
 
-std::shared_ptr<std::byte[]> allocate(std::uint64_t bytes) noexcept try {
-  return std::shared_ptr<std::byte[]>(new std::byte[std::max<std::uint64_t>(bytes, 1)]);
-} catch (const std::bad_alloc&) {
-  return nullptr;
-}
-
 /// Returns how many elements lie from the first to the last one; nullopt if strides are negative or too large.
 /// Precondition: there are elements.
 std::optional<std::uint64_t> span_of(const ValueType& type) noexcept {
@@ -130,9 +124,7 @@ Status Reader::open_here(NextReads next) {
       flat_size_ = size_ = 1;
       wall_time_ = place_->wall_time;
       has_checksum_ = true;
-      if (dtype_ == Dtype::boolean) {
-        wire::normalise_boolean(number_);
-      }
+      to_native(number_, false);
       hold(std::span(number_).first(std::min(item_size(dtype_), number_.size())));
       return ok();
     case ValueForm::elements:
@@ -444,11 +436,9 @@ Outcome<bool> Reader::outline_record() {
   }
   has_checksum_ = !wire::is_magic_footer(footer);
   verified_ = !has_checksum_ || !verify_;
-  dtype_ = (*value)->dtype;
-  shape_ = std::move((*value)->shape);
-  wall_time_ = (*value)->wall_time;
+  (void)take_value(**std::move(value));
+  held_ = nullptr;  // they are in the file
   stored_bytes_ = content->bytes;
-  flat_size_ = size_ = *element_count(shape_);
   return true;
 }
 
@@ -523,9 +513,7 @@ Status Reader::verify() {
   }
   verified_ = true;
   if (keeps) {
-    if (dtype_ == Dtype::boolean) {
-      wire::normalise_boolean({data, stored_bytes_});
-    }
+    to_native({data, stored_bytes_}, false);
     hold({data, stored_bytes_});
   }
   return ok();
@@ -674,7 +662,7 @@ bool Reader::read(std::uint64_t first, std::span<std::byte> into) try {
   return false;
 }
 
-std::optional<TensorValue> Reader::value() {
+std::optional<TensorValue> Reader::value() try {
   if (problem_) {
     return std::nullopt;
   }
@@ -684,12 +672,11 @@ std::optional<TensorValue> Reader::value() {
   }
   const std::size_t item = item_size(dtype_);
   const std::uint64_t size = item == 0 ? stored_bytes_ : size_ * item;
-  const std::shared_ptr<std::byte[]> bytes = allocate(size);
-  if (!bytes) {
-    fail(out_of_memory());
-    return std::nullopt;
-  }
+  const std::shared_ptr<std::byte[]> bytes(new std::byte[std::max<std::uint64_t>(size, 1)]);
   return read(0, {bytes.get(), size}) ? std::optional(TensorValue(dtype_, shape_, bytes, size)) : std::nullopt;
+} catch (const std::bad_alloc&) {
+  fail(out_of_memory());
+  return std::nullopt;
 }
 
 }  // namespace smd::detail::values

@@ -134,18 +134,15 @@ namespace {
 
 /// Appends an Event whose summary has one value: the tag and the fields in `body`.
 void append_value(std::string& out, const SummaryHeader& header, std::string_view body) {
-  std::string value;
-  pbf_writer fields(value);
-  add_text(fields, 1, header.tag);
-  value.append(body);
-  std::string summary;
-  pbf_writer(summary).add_message(1, value);
   pbf_writer event(out);
   event.add_double(1, header.wall_time);
   if (header.step != 0) {
     event.add_int64(2, header.step);
   }
-  event.add_message(5, summary);
+  pbf_writer summary(event, 5);
+  pbf_writer value(summary, 1);
+  add_text(value, 1, header.tag);
+  out.append(body);
 }
 
 }  // namespace
@@ -177,25 +174,20 @@ void append_histogram_summary(std::string& out, const SummaryHeader& header, con
 }
 
 void append_text_summary(std::string& out, const SummaryHeader& header, std::span<const std::string_view> texts) {
-  std::string dim;
-  pbf_writer(dim).add_uint64(1, texts.size());
-  std::string shape;
-  pbf_writer(shape).add_message(2, dim);
-  std::string tensor;
-  pbf_writer fields(tensor);
-  fields.add_uint32(tensor_field::dtype, static_cast<std::uint32_t>(Dtype::string));
-  fields.add_message(tensor_field::shape, shape);
-  for (const std::string_view text : texts) {
-    add_text(fields, tensor_field::string_val, text);
-  }
-  std::string plugin;
-  pbf_writer(plugin).add_string(1, "text");
-  std::string metadata;
-  pbf_writer(metadata).add_message(1, plugin);
   std::string body;
   pbf_writer value(body);
-  value.add_message(8, tensor);
-  value.add_message(9, metadata);
+  pbf_writer tensor(value, 8);
+  tensor.add_uint32(tensor_field::dtype, static_cast<std::uint32_t>(Dtype::string));
+  pbf_writer shape(tensor, tensor_field::shape);
+  pbf_writer(shape, 2).add_uint64(1, texts.size());
+  shape.commit();
+  for (const std::string_view text : texts) {
+    add_text(tensor, tensor_field::string_val, text);
+  }
+  tensor.commit();
+  pbf_writer metadata(value, 9);
+  pbf_writer(metadata, 1).add_string(1, "text");
+  metadata.commit();
   append_value(out, header, body);
 }
 

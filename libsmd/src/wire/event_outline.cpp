@@ -78,10 +78,6 @@ bool make_room(EventOutline& event) noexcept try {
   return false;
 }
 
-struct TagNotUtf8 : protozero::exception {
-  [[nodiscard]] const char* what() const noexcept override { return "tag that is no UTF-8"; }
-};
-
 void scan_metadata(pbf_reader message, SummaryMetadata& metadata) {
   for_each_field(message, [&](pbf_reader& field) {
     if (field.tag() == 1) {
@@ -155,10 +151,7 @@ void scan_value(pbf_reader message, EventOutline& event) {
         hold_message(SummaryKind::tensor, bytes_of(field));
         break;
       case 9:
-        if (!value.metadata) {
-          value.metadata.emplace();
-        }
-        scan_metadata(message_of(field), *value.metadata);
+        scan_metadata(message_of(field), value.metadata ? *value.metadata : value.metadata.emplace());
         break;
       default:
         break;
@@ -168,7 +161,7 @@ void scan_value(pbf_reader message, EventOutline& event) {
     value.tag = node_name;
   }
   if (!is_ascii(std::as_bytes(std::span(value.tag))) && !valid_utf8(value.tag)) {  // the first is faster
-    throw TagNotUtf8{};
+    throw BadMessage("tag that is no UTF-8");
   }
 }
 

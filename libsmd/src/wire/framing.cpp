@@ -22,11 +22,6 @@ void append_bytes(std::string& out, std::span<const std::byte> bytes) {
   out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-void store_header(std::byte* header, std::uint64_t payload_bytes) {
-  store_little<std::uint64_t>(header, payload_bytes);
-  store_little<std::uint32_t>(header + 8, mask_crc(crc32c(std::span<const std::byte>(header, 8))));
-}
-
 }  // namespace
 
 Outcome<std::uint64_t> parse_header(std::span<const std::byte> header) {
@@ -88,14 +83,15 @@ void append_record(std::string& out, std::span<const std::byte> payload, Protect
 }
 
 void frame_in_place(std::string& out, std::size_t start, Protection protection) {
-  std::byte* const header = reinterpret_cast<std::byte*>(out.data()) + start;
-  const std::span<const std::byte> payload(header + header_bytes, out.size() - start - header_bytes);
-  store_header(header, payload.size());
+  const std::span<const std::byte> payload = std::as_bytes(std::span(out)).subspan(start + header_bytes);
+  store_header(out, payload.size(), start);
   append_footer(out, protection == Protection::checksum ? crc32c(payload) : 0, protection);
 }
 
-void store_header(std::string& record, std::uint64_t payload_bytes) {
-  store_header(reinterpret_cast<std::byte*>(record.data()), payload_bytes);
+void store_header(std::string& record, std::uint64_t payload_bytes, std::size_t start) {
+  std::byte* const header = reinterpret_cast<std::byte*>(record.data()) + start;
+  store_little<std::uint64_t>(header, payload_bytes);
+  store_little<std::uint32_t>(header + 8, mask_crc(crc32c(std::span<const std::byte>(header, 8))));
 }
 
 void append_footer(std::string& out, std::uint32_t payload_crc, Protection protection) {

@@ -62,9 +62,9 @@ void append_record(std::string& out, std::span<const std::byte> payload, Protect
 /// header, whose bytes are reserved, and appends the footer. Avoids copying the payload.
 void frame_in_place(std::string& out, std::size_t start, Protection protection);
 
-/// As above, for a payload that is written in pieces: `store_header` fills in the first `header_bytes` of `record`,
+/// As above, for a payload that is written in pieces: `store_header` fills in the `header_bytes` at `start`,
 /// `append_footer` appends the footer of a payload with that plain CRC-32C.
-void store_header(std::string& record, std::uint64_t payload_bytes);
+void store_header(std::string& record, std::uint64_t payload_bytes, std::size_t start = 0);
 void append_footer(std::string& out, std::uint32_t payload_crc, Protection protection);
 
 }  // namespace smd::detail::wire

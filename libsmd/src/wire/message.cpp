@@ -13,6 +13,9 @@ namespace {
 constexpr std::uint32_t start_group = 3;
 constexpr std::uint32_t end_group = 4;
 
+/// A group does not end, ends another group, or is nested too deeply.
+constexpr const char* bad_group = "group does not end, or lies too deep";
+
 /// Returns number and wire type of the next field without reading it.
 std::uint32_t peek_key(const protozero::pbf_reader& reader) {
   const protozero::data_view rest = reader.data();
@@ -39,18 +42,18 @@ void skip_group(protozero::pbf_reader& reader) {
   std::size_t depth = 0;
   do {
     if (reader.data().empty()) {
-      throw BadGroup{};
+      throw BadMessage(bad_group);
     }
     const std::uint32_t key = peek_key(reader);
     if ((key & 7) == start_group) {
       if (depth == open.size()) {
-        throw BadGroup{};
+        throw BadMessage(bad_group);
       }
       open[depth++] = key >> 3;
       drop_key(reader);
     } else if ((key & 7) == end_group) {
       if (open[depth - 1] != key >> 3) {
-        throw BadGroup{};
+        throw BadMessage(bad_group);
       }
       --depth;
       drop_key(reader);
@@ -102,23 +105,12 @@ const char* read_raw_field(std::span<const std::byte> bytes, std::uint64_t at, s
   if (field.key > std::numeric_limits<std::uint32_t>::max()) {
     return "a field has an unusual number";
   }
-  std::uint64_t length = 0;
-  switch (field.key & 7U) {
-    case 0:
-      (void)varint();
-      break;
-    case 1:
-      length = 8;
-      break;
-    case 2:
-      length = varint();
-      break;
-    case 5:
-      length = 4;
-      break;
-    default:  // groups are valid, but known writers do not use them
-      return "a field has an unusual type";
+  const std::uint64_t type = field.key & 7U;
+  if (type == start_group || type == end_group || type > 5) {  // known writers do not use groups
+    return "a field has an unusual type";
   }
+  const std::uint64_t number = type == 0 || type == 2 ? varint() : 0;
+  const std::uint64_t length = type == 1 ? 8 : type == 5 ? 4 : type == 2 ? number : 0;
   field.begin = place();
   if (field.begin > end || length > end - field.begin) {
     return "a field is longer than its message";

@@ -17,13 +17,13 @@
 /// the boundary of `wire` (`guarded`).
 namespace smd::detail::wire {
 
-/// A field's wire type differs from the one in its message's schema.
-struct WrongWireType : protozero::exception {
-  [[nodiscard]] const char* what() const noexcept override { return "field has the wrong wire type"; }
-};
-/// A group does not end, ends another group, or is nested too deeply.
-struct BadGroup : protozero::exception {
-  [[nodiscard]] const char* what() const noexcept override { return "group does not end, or lies too deep"; }
+/// Damage that protozero does not look for.
+struct BadMessage : protozero::exception {
+  explicit BadMessage(const char* why) noexcept : what_(why) {}
+  [[nodiscard]] const char* what() const noexcept override { return what_; }
+
+ private:
+  const char* what_;
 };
 
 /// The general case of `next_field`: keys of any kind.
@@ -49,17 +49,17 @@ inline void check_length(protozero::data_view rest) {
   }
 }
 
-/// @throws WrongWireType if the current field is of another type.
+/// @throws BadMessage if the current field is of another type than in its message's schema.
 [[gnu::always_inline]] inline void require_type(const protozero::pbf_reader& reader, protozero::pbf_wire_type type) {
   if (reader.wire_type() != type) {
-    throw WrongWireType{};
+    throw BadMessage("field has the wrong wire type");
   }
 }
 
 // A record has a dozen of the fields that these four read. Left to choose, GCC 12 makes calls of them where a caller
 // has many, which costs reductions of small values a thirtieth.
 
-/// Returns the bytes or the message in the current field. @throws WrongWireType
+/// Returns the bytes or the message in the current field. @throws BadMessage
 [[gnu::always_inline]] inline protozero::data_view view_of(protozero::pbf_reader& reader) {
   require_type(reader, protozero::pbf_wire_type::length_delimited);
   const protozero::data_view rest = reader.data();
@@ -91,13 +91,13 @@ inline void skip_field(protozero::pbf_reader& reader) {
   return {view.data(), view.size()};
 }
 
-/// Returns the number in the current field, a varint. @throws WrongWireType
+/// Returns the number in the current field, a varint. @throws BadMessage
 inline std::uint64_t varint_of(protozero::pbf_reader& reader) {
   require_type(reader, protozero::pbf_wire_type::varint);
   return reader.get_uint64();
 }
 
-/// As `varint_of`, for floating point. @throws WrongWireType
+/// As `varint_of`, for floating point. @throws BadMessage
 inline double double_of(protozero::pbf_reader& reader) {
   require_type(reader, protozero::pbf_wire_type::fixed64);
   return reader.get_double();

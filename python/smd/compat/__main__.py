@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python3 -m smd.compat [--force] SCRIPT ARGS…: runs a program with smd.compat.smdebug as smdebug, if no real one is
-there or --force is given."""
+"""Runs a program whose `import smdebug` finds smd.compat.smdebug, if no real smdebug is there or --force is given."""
+import argparse
 import os
 import runpy
 import sys
 
 from smd.compat import install
 
-arguments = sys.argv[1:]
-force = arguments[:1] == ["--force"]
-sys.argv = arguments[force:]
-if not sys.argv or sys.argv[0].startswith("-"):
-    sys.exit("usage: python3 -m smd.compat [--force] SCRIPT [ARGUMENT]...")
-install(force)
-sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
-runpy.run_path(sys.argv[0], run_name="__main__")
+parser = argparse.ArgumentParser("python3 -m smd.compat", description=__doc__, allow_abbrev=False)
+parser.add_argument("--force", action="store_true", help="also if a real smdebug is there")
+parser.add_argument("script", metavar="SCRIPT")
+parser.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER)
+given = parser.parse_args()
+sys.argv = [given.script, *given.arguments]
+sys.path[0] = os.path.dirname(os.path.abspath(given.script))  # as for any program, and before smdebug is looked for
+install(given.force)
+runpy.run_path(given.script, run_name="__main__")

@@ -26,9 +26,6 @@ class InsufficientInformationForRuleInvocation(smd.Error):
         super().__init__(f"Insufficient information to invoke rule {rule_name}: {message}")
         self.rule_name, self.message = rule_name, message
 
-    def __reduce__(self):
-        return type(self), (self.rule_name, self.message), vars(self)
-
 
 def get_logger(name="smdebug"):
     """Returns the logger, which writes to standard error from SMDEBUG_LOG_LEVEL (default: info) on."""
@@ -92,21 +89,26 @@ class RequiredTensors:
         return self._needed[self.base_trial if trial is None else trial]
 
     def add(self, name, steps, trial=None, should_match_regex=False):
+        """Adds steps of a tensor, or of those in whose names a pattern is found."""
         needed = self._of(trial)
         trial = self.base_trial if trial is None else trial
         for one in trial.tensor_names(regex=name) if should_match_regex else [name]:
             needed.setdefault(one, (trial.tensor(one), []))[1].extend(steps)
 
     def get_names(self, trial=None):
+        """Returns the names of what was added."""
         return self._of(trial).keys()
 
     def get(self, trial=None):
+        """Returns the tensors that were added."""
         return [tensor for tensor, _ in self._of(trial).values()]
 
     def get_tensor_steps(self, name, trial=None):
+        """Returns the steps of a tensor that were added."""
         return self._of(trial).get(name, (None, []))[1]
 
     def clear(self):
+        """Forgets what was added."""
         for needed in self._needed.values():
             needed.clear()
 
@@ -241,11 +243,15 @@ class _Values(smd.Record):
 
 
 class SaveConfigMode(_Values):
+    """At which steps of a mode a hook saves: save_steps, and multiples of save_interval from start_step to before
+    end_step."""
+
     def __init__(self, save_interval=None, start_step=None, end_step=None, save_steps=None):
         super().__init__(save_interval=int(save_interval or 500), start_step=int(start_step or 0),
                          end_step=int(end_step) if end_step else None, save_steps=list(save_steps or []))
 
     def should_save_step(self, step_num):
+        """Returns whether a hook saves at a step."""
         return step_num in self.save_steps or (self.start_step <= step_num and step_num % self.save_interval == 0 and
                                                (self.end_step is None or step_num < self.end_step))
 
@@ -254,15 +260,19 @@ _NO_END = 2**63 - 1  # the end_step that stands for no end
 
 
 class SaveConfig(_Values):
+    """At which steps a hook saves: a SaveConfigMode for some modes, and one of the other arguments for the rest."""
+
     def __init__(self, mode_save_configs=None, save_interval=None, start_step=None, end_step=None, save_steps=None):
         rest = SaveConfigMode(save_interval, start_step, end_step, save_steps)
         given = mode_save_configs or {}
         super().__init__(mode_save_configs={mode: given.get(mode) or rest for mode in Mode.__members__.values()})
 
     def get_save_config(self, mode):
+        """Returns what counts for a mode."""
         return self.mode_save_configs[mode]
 
     def should_save_step(self, mode, step_num):
+        """Returns whether a hook saves at a step of a mode."""
         return self.mode_save_configs[mode].should_save_step(step_num)
 
     def parameters(self):
@@ -272,6 +282,8 @@ class SaveConfig(_Values):
 
 
 class ReductionConfig(_Values):
+    """Which reductions a hook saves instead of values, or with save_raw_tensor beside them, and whether shapes."""
+
     def __init__(self, reductions=None, abs_reductions=None, norms=None, abs_norms=None, save_raw_tensor=False,
                  save_shape=False):
         super().__init__(reductions=list(reductions or []), abs_reductions=list(abs_reductions or []),
@@ -279,6 +291,7 @@ class ReductionConfig(_Values):
                          save_shape=save_shape)
 
     def parameters(self):
+        """Returns the keys of a hook's configuration."""
         names = self.reductions + self.norms + ["abs_" + name for name in self.abs_reductions + self.abs_norms]
         return {"reductions": ",".join(names), "save_raw_tensor": self.save_raw_tensor, "save_shape": self.save_shape}
 
@@ -292,9 +305,11 @@ class Collection(_Values, smd.Collection):
                          reduction_config=reduction_config, save_config=save_config, save_histogram=save_histogram)
 
     def include(self, regex):
+        """Adds patterns of names."""
         self.include_regex.extend(smd._list(regex))
 
     def configuration(self):
+        """Returns the collection as a hook's configuration has it."""
         parameters = {"include_regex": self.include_regex, "tensor_names": self.tensor_names,
                       "save_histogram": self.save_histogram}
         for config in (self.reduction_config, self.save_config):
@@ -326,6 +341,8 @@ class Hook(_hook.Hook):
     def __init__(self, out_dir=None, export_tensorboard=False, tensorboard_dir=None, dry_run=False,
                  reduction_config=None, save_config=None, include_regex=None, include_collections=None, save_all=False,
                  include_workers="all", collections=()):
+        if out_dir is None:
+            raise smd.InvalidArgument("out_dir is missing: the folder, or s3://bucket/prefix, to save into")
         parameters = {"dry_run": dry_run, "export_tensorboard": export_tensorboard, "include_workers": include_workers,
                       "include_regex": smd._list(include_regex), "include_collections": smd._list(include_collections),
                       "save_all": save_all or not (include_regex or include_collections or collections),
@@ -362,7 +379,8 @@ class Hook(_hook.Hook):
         array = numpy.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
         collections = [name for name in smd._list(collections_to_write) if name != "default"]
         return self._save_tensor(tensor_name, dtype or array.dtype.name, array.shape,
-                                 array.reshape(-1).view(numpy.uint8) if array.size else b"", collections)
+                                 array.reshape(-1).view(numpy.uint8) if array.size and not array.dtype.hasobject
+                                 else b"", collections)
 
     def save_scalar(self, name, value, sm_metric=False):
         """Saves a number as `scalar/NAME`."""
@@ -390,12 +408,15 @@ class Hook(_hook.Hook):
         self._collections[collection.name] = collection
 
     def _of_framework(self, *arguments, **options):
+        """Raises NotImplementedError: there are no hooks into frameworks."""
         raise NotImplementedError("smd has no hooks into frameworks: call save_tensor and next_step in the loop")
 
     register_module = register_hook = register_loss = register_block = wrap_optimizer = wrap_tape = _of_framework
 
 
 class KerasHook(Hook):
+    """A hook into a framework, which raises NotImplementedError."""
+
     def __init__(self, *arguments, **options):
         self._of_framework()
 

@@ -106,6 +106,16 @@ TEST_CASE("usage errors say what is wrong") {
   CHECK(usage_error({"t"}).empty());
 }
 
+TEST_CASE("a file whose ending names a format needs that format, or a choice") {
+  CHECK(usage_error({"-o", "a/w.csv", "t"}) ==
+        "--output: 'a/w.csv' would be written as tsv: give -f csv, or -f tsv if that is meant");
+  CHECK(usage_error({"-o", "w.csv", "-f", "tsv", "t"}).empty());
+  CHECK(usage_error({"-o", "w.csv", "--json", "t"}).empty());
+  for (const char* name : {"w.tsv", "w.txt", "csv", "csv.d/w", "w.csv/"}) {
+    CHECK(usage_error({"-o", name, "t"}).empty());
+  }
+}
+
 TEST_CASE("a word that is not in a closed set: what was meant") {
   const auto hint = [](const char* word, const std::vector<std::string_view>& words) {
     return smd::tool::word_hint(word, words);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "follow/followed_trials.hpp"
 
-#include "follow/followed_steps.hpp"
 #include "support/temp_dir.hpp"
 
 #include <smd/trial.hpp>
@@ -77,28 +76,6 @@ TEST_CASE("a further row at the newest step of a log is new data") {
   };
   trials.in_ticks(trial, "log", {}, tick, [] {});
   CHECK(news_after_row);
-}
-
-TEST_CASE("a step is whole once a later one has come, and nothing up to it for ten seconds") {
-  using namespace std::chrono_literals;
-  const WholeSteps::Time start{1h};
-  WholeSteps steps;
-  steps.came(GlobalStep(10), start);
-  CHECK_FALSE(steps.whole_at(GlobalStep(10)));
-  CHECK(steps.whole_at(GlobalStep(9)) == start + 10s);
-  steps.came(GlobalStep(30), start + 5s);
-  CHECK(steps.whole_at(GlobalStep(29)) == start + 15s);
-  steps.came(GlobalStep(20), start + 8s);
-  CHECK(steps.whole_at(GlobalStep(19)) == start + 15s);
-  CHECK(steps.whole_at(GlobalStep(29)) == start + 18s);
-  CHECK_FALSE(steps.end(start + 9s));
-  CHECK(steps.end(start + 10s) == GlobalStep(10));
-  CHECK(steps.end(start + 15s) == GlobalStep(20));
-  CHECK(steps.end(start + 18s) == GlobalStep(30));
-  steps.came(GlobalStep(31), start + 30s);
-  steps.came(GlobalStep(5), start + 31s);
-  CHECK(steps.end(start + 31s) == GlobalStep(5));
-  CHECK(steps.whole_at(GlobalStep(30)) == start + 41s);
 }
 
 TEST_CASE("what a writer may mend is reported when the following is over") {

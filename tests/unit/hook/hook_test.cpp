@@ -178,6 +178,20 @@ TEST_CASE("a step has one mode: changing it begins another") {
   CHECK(number(trial.tensor("scalar/b").value(GlobalStep(1))) == 2);
 }
 
+TEST_CASE("a number that is no mode changes nothing") {
+  const TempDir folder;
+  Hook hook(every_step(folder));
+  hook.save_scalar("a", 1);
+  CHECK_THROWS_AS(hook.set_mode(static_cast<Mode>(0)), InvalidArgument);
+  CHECK_THROWS_AS(hook.set_step(GlobalStep(5), static_cast<Mode>(9), ModeStep(5)), InvalidArgument);
+  CHECK(hook.mode() == Mode::global);
+  hook.save_scalar("b", 2);
+  hook.next_step();
+  CHECK(hook.step() == GlobalStep(1));
+  hook.close();
+  CHECK(number(Trial::open(folder / "run").tensor("scalar/b").value(GlobalStep(0))) == 2);
+}
+
 TEST_CASE("a mode that offered nothing takes no step") {
   const TempDir folder;
   Hook hook(every_step(folder));
@@ -498,6 +512,41 @@ TEST_CASE("a step is refused also while its files are on their way") {
   }
   hook.close();
   CHECK(Trial::open(folder / "run").tensor("a").steps().size() == 20);
+}
+
+TEST_CASE("a hook that adds to its own steps refuses those of others") {
+  const TempDir folder;
+  HookConfig config = every_step(folder);
+  config.existing_step = ExistingStep::append_own;
+  config.end_marker = false;
+  const auto save = [](Hook& hook, std::int64_t step, const std::string& name, double value) {
+    hook.set_step(GlobalStep(step), Mode::global, ModeStep(step));
+    hook.save_scalar(name, value);
+  };
+  {
+    Hook hook(config);
+    for (std::int64_t step = 0; step < 4; ++step) {
+      save(hook, step, "a", 1);
+    }
+    save(hook, 2, "a", 2);
+    save(hook, 2, "b", 3);
+    hook.close();
+  }
+  Hook other(config);
+  CHECK_THROWS_AS(save(other, 3, "a", 4), StepAlreadySaved);
+  save(other, 4, "a", 5);
+  save(other, 4, "a", 6);
+  other.close();
+  const Trial trial = Trial::open(folder / "run");
+  const auto saved = [&](const char* name, std::int64_t step) {
+    return number(trial.tensor(name).value(GlobalStep(step)));
+  };
+  CHECK(saved("scalar/a", 1) == 1);
+  CHECK(saved("scalar/a", 2) == 2);
+  CHECK(saved("scalar/b", 2) == 3);
+  CHECK(saved("scalar/a", 3) == 1);
+  CHECK(saved("scalar/a", 4) == 6);
+  CHECK(sound(folder / "run"));
 }
 
 TEST_CASE("what cannot be saved is refused") {

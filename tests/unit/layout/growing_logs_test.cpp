@@ -53,6 +53,7 @@ class Log {
     const auto storage = storage::open_local_with_links(dir_.path());
     LookRequest request;
     request.as_it_stands = as_it_stands;
+    request.provisional = provisional_;
     request.half_written = std::chrono::seconds(10);
     request.now = now_;
     request.jobs = jobs;
@@ -76,6 +77,8 @@ class Log {
     return *std::move(found);
   }
   void pass(std::chrono::seconds time) { now_ += time; }
+  /// Sets whether looks return what is otherwise kept back.
+  void set_provisional(bool provisional) { provisional_ = provisional; }
   [[nodiscard]] Values values() const { return sorted(false); }
   /// Returns those that no later one supersedes.
   [[nodiscard]] Values values_that_count() const { return sorted(true); }
@@ -116,6 +119,7 @@ class Log {
   std::shared_ptr<const Listing> listing_;
   std::shared_ptr<const CollectionsInfo> collections_;
   std::vector<Value> values_;
+  bool provisional_ = false;
   std::chrono::steady_clock::time_point now_;
 };
 
@@ -1190,6 +1194,33 @@ TEST_CASE("a value that comes late leaves metrics of the machine where they are,
                                           {"system/cpu", 1, 50},
                                           {"system/cpu", 2, 51},
                                           {"system/cpu", 3, 52}});
+}
+
+TEST_CASE("metrics of the machine are kept back at the newest step, or superseded by later ones") {
+  Log log(wandb_layout(), "run-one.wandb");
+  const auto counts = [&](bool provisional, const Values& right) {
+    log.set_provisional(provisional);
+    const bool keeps_back = log.look().listing->keeps_back;
+    CHECK(log.values_that_count() == right);
+    return keeps_back;
+  };
+  log.append(run_file_of({{{"_step", "1"}, {"_timestamp", "10"}, {"loss", "4"}}}) + measured_at(11, 50));
+  CHECK(counts(false, {{"loss", 1, 4}}));
+  CHECK_FALSE(counts(true, {{"loss", 1, 4}, {"system/cpu", 1, 50}}));  // the file is as it was
+  CHECK_FALSE(counts(true, {{"loss", 1, 4}, {"system/cpu", 1, 50}}));
+  log.append(measured_at(12, 50));
+  CHECK_FALSE(counts(true, {{"loss", 1, 4}, {"system/cpu", 1, 50}}));
+  CHECK(log.values().size() == 2);  // the same number again is no news
+  log.append(measured_at(13, 51));
+  CHECK_FALSE(counts(true, {{"loss", 1, 4}, {"system/cpu", 1, 51}}));
+  log.append(measured_at(14, 52));
+  CHECK(counts(false, {{"loss", 1, 4}, {"system/cpu", 1, 51}}));
+  log.append(history_of({{"_step", "2"}, {"_timestamp", "20"}, {"loss", "3"}}) + measured_at(21, 53));
+  const Values with_52 = {{"loss", 1, 4}, {"loss", 2, 3}, {"system/cpu", 1, 52}};
+  CHECK(counts(false, with_52));
+  log.append(measured_at(15, 54));  // late: where another one stands for good
+  CHECK(counts(false, with_52));
+  CHECK_FALSE(counts(true, {{"loss", 1, 4}, {"loss", 2, 3}, {"system/cpu", 1, 52}, {"system/cpu", 2, 53}}));
 }
 
 TEST_CASE("a row of JSON lines without a number tells a follower nothing of the step") {

@@ -10,8 +10,10 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
 #include <memory>
 #include <stop_token>
+#include <string>
 
 namespace smd::test {
 namespace {
@@ -250,6 +252,47 @@ TEST_CASE("a built-in rule that watches the clock is given the time") {
   }
   CHECK(live.script.elapsed() >= 5400ms);  // the last step came at 400 ms
   CHECK(live.script.elapsed() < 7s);       // and the clock is looked at each second
+}
+
+TEST_CASE("what comes late to a range of a log is evaluated") {
+  const CaughtLog log(LogLevel::info);
+  TempDir dir;
+  dir.write("metrics.csv", "step,b,a\n0,1,\n9,1,\n");
+  Script script;
+  script.at(500ms, [&] { std::ofstream(dir / "metrics.csv", std::ios::app) << "5,,3\n"; });
+  const Trial trial = script.open(dir.path());
+  ThirdStep rule(trial);
+  WaitOutcome outcome = WaitOutcome::ended;
+  SUBCASE("in order, ten seconds after the last that came to it") {
+    CHECK(triggered_at(invoke(script, rule, {}, GlobalStep(9), false, {}, &outcome)) == Steps{5});
+    CHECK(rule.seen == Steps{0, 5});
+    CHECK(outcome == WaitOutcome::reached);
+    CHECK(script.elapsed() >= 10500ms);
+    CHECK(script.elapsed() < 12s);
+  }
+  SUBCASE("or when time is up") {
+    CHECK(triggered_at(invoke(script, rule, {}, {}, false, {.deadline = script.after(1s)}, &outcome)) == Steps{5});
+    CHECK(rule.seen == Steps{0, 5, 9});
+    CHECK(outcome == WaitOutcome::timed_out);
+    CHECK(script.elapsed() == 1s);
+  }
+}
+
+TEST_CASE("all steps of a log that were held back are evaluated when time is up") {
+  const CaughtLog log(LogLevel::info);
+  TempDir dir;
+  std::string text = "step,a\n";
+  for (int step = 0; step < 200; ++step) {
+    text += std::to_string(step) + ",1\n";
+  }
+  dir.write("metrics.csv", text);
+  Script script;
+  const Trial trial = script.open(dir.path());
+  ThirdStep rule(trial);
+  WaitOutcome outcome = WaitOutcome::ended;
+  (void)invoke(script, rule, {}, {}, false, {.deadline = script.after(1s)}, &outcome);
+  CHECK(rule.seen.size() == 200);
+  CHECK(outcome == WaitOutcome::timed_out);
 }
 
 TEST_CASE("a rule without a trial is refused") {

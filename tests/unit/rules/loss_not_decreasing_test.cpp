@@ -46,7 +46,7 @@ TEST_CASE("NaN and infinities") {
   const RuleResult result = Row({2, nan, 1, inf, inf, 1, 0, 1, nan}).run(loss_not_decreasing, each);
   REQUIRE(triggered_at(result) == Steps{1, 3, 4, 7, 8});
   CHECK(std::isnan(result.findings[0].value));
-  CHECK(result.findings[0].check == "decrease_percent");
+  CHECK(result.findings[0].message == "loss: decrease_percent is NaN (threshold 0.1)");
   CHECK(std::isinf(result.findings[1].value));
   CHECK(result.findings[1].check == "increase_percent");
   CHECK(result.findings[2].value == 0);

@@ -107,6 +107,30 @@ TEST_CASE("a training loss of 0, and NaN") {
   CHECK(not_numbers.run(overfit).steps_evaluated == 3);
 }
 
+TEST_CASE("ratios that are NaN are counted, and if all are, nothing was evaluated") {
+  const RuleResult some = Job({{'T', 1}, {'V', nan}, {'T', 1}, {'V', 1}, {'T', 1}, {'V', 1}}).run(overfit);
+  CHECK(some.status == RuleStatus::no_issues_found);
+  CHECK(some.steps_evaluated == 3);
+  CHECK(some.warnings == Texts{"loss: 1 of 3 ratios are NaN: not compared"});
+  CHECK(some.doubtful);
+
+  // closed at steps 2 and 4, and at the end: inf - inf, -inf / inf, NaN - 1
+  const RuleResult all = Job({{'T', inf}, {'V', inf}, {'T', inf}, {'V', 1}, {'T', 1}, {'V', nan}}).run(overfit);
+  CHECK(all.status == RuleStatus::not_evaluated);
+  CHECK(all.message == "nothing was evaluated: all that can be compared is NaN");
+  CHECK(all.warnings == Texts{"loss: 3 of 3 ratios are NaN: not compared"});
+  CHECK(all.steps_evaluated == 0);
+  CHECK(all.steps_skipped == 6);
+  CHECK_FALSE(all.first_step.has_value());
+  CHECK_FALSE(all.last_step.has_value());
+
+  RuleTrial two(losses);
+  two.step(0, Mode::train, 0, {{"a_loss", {1}}, {"b_loss", {1}}});
+  two.step(1, Mode::eval, 0, {{"a_loss", {nan}}, {"b_loss", {1}}});
+  CHECK(two.run(overfit).status == RuleStatus::no_issues_found);
+  CHECK(two.run(overfit).warnings == Texts{"a_loss: 1 of 1 ratio is NaN: not compared"});
+}
+
 TEST_CASE("a negative training loss: the share is of its magnitude") {
   const Job trial({{'T', -2}, {'V', -1}});  // (-1 + 2) / 2
   CHECK(found(trial.run(overfit)) == Texts{"1 loss - ratio 0.5"});

@@ -58,6 +58,12 @@ TEST_CASE("NaN is no improvement; as the first loss it is worse than any other")
   CHECK(triggered_at(Epochs({{1, 1}, {1, nan}, {1, 0.5F}}).run(overtraining, once)) == Steps{4});
   CHECK(triggered_at(Epochs({{1, nan}, {1, 5}, {1, 4}}).run(overtraining, once)).empty());
   CHECK(triggered_at(Epochs({{1, nan}, {1, nan}}).run(overtraining, once)) == Steps{3});
+  const RuleResult one_side = Epochs({{3, nan}, {2, nan}, {1, nan}}).run(overtraining);
+  CHECK(one_side.status == RuleStatus::no_issues_found);
+  CHECK(one_side.warnings ==
+        std::vector<std::string>{"loss: 3 of 3 validation values are NaN: no better than any other"});
+  CHECK(Epochs({{nan, nan}, {nan, nan}}).run(overtraining).status == RuleStatus::not_evaluated);
+  CHECK(Epochs({{nan, nan}, {nan, nan}}).run(overtraining, once).status == RuleStatus::issues_found);
 }
 
 TEST_CASE("a phase is its mean; a phase without training observes validation alone") {

@@ -324,6 +324,39 @@ TEST_CASE("zero, infinite and NaN medians of LossNotDecreasing") {
   CHECK(std::isnan(finding({1, 1, 1, nan}).value_or(0)));
 }
 
+TEST_CASE("LossNotDecreasing warns of the newest losses, which no check compared, if they would trigger") {
+  // Checks at n = 8, 10 and 12, and the next is at 15.
+  const auto job = [](const std::vector<float>& newest) {
+    std::vector<float> losses = {14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3};
+    losses.insert(losses.end(), newest.begin(), newest.end());
+    return observed(losses);
+  };
+  const ParameterTexts two = {{"num_steps", "2"}};
+  const auto warned = [&](MemoryTrial ended) {
+    const RuleResult result = evaluate(ended.end(), "LossNotDecreasing", two);
+    CHECK(result.status == RuleStatus::no_issues_found);
+    CHECK(result.steps_evaluated == 3);
+    CHECK(result.doubtful == !result.warnings.empty());
+    CHECK(evaluate(ended, "LossNotDecreasing", two, {.keep_going = true, .follow = true}).warnings == result.warnings);
+    return result.warnings;
+  };
+  CHECK(warned(job({})).empty());
+  CHECK(warned(job({1, 1})).empty());
+  // n = 14: floor(14 / 2) = 7 to floor(42 / 4) = 10, and to 14: (7, 6, 5) and (4, 3, 9, 9): medians 6 and 6.5
+  CHECK(warned(job({9, 9})) ==
+        Texts{"the last check was before the newest 2 of 14 values of worker_0; with them, run/loss: decrease_percent "
+              "-8.33333 < threshold 0.1, from a median of 6 (steps 49 to 81) to 6.5 (steps 100 to 169)"});
+  // n = 13: 6 to 9, and to 13: (8, 7, 6) and one of NaN
+  CHECK(warned(job({nan})) ==
+        Texts{"the last check was before the newest 1 of 13 values of worker_0; with them, run/loss: decrease_percent "
+              "is NaN (threshold 0.1), from a median of 7 (steps 36 to 64) to nan (steps 81 to 144)"});
+  CHECK(evaluate(job({nan}), "LossNotDecreasing", two).warnings.empty());  // the job may go on
+  // n = 15: (7, 6, 5, 4) and (3, 9, 9, 9) trigger; what follows says nothing new
+  const RuleResult known = evaluate(job({9, 9, 9, nan}).end(), "LossNotDecreasing", two);
+  CHECK(triggered_at(known) == Steps{196});
+  CHECK(known.warnings.empty());
+}
+
 TEST_CASE("LossNotDecreasing names the losses that are too few to be compared") {
   MemoryTrial job = observed({4, 3, 2, 1});
   job.number(0, "eval/loss", 1).number(1, "eval/loss", 1);
@@ -487,12 +520,45 @@ TEST_CASE("a histogram that is missing where its siblings were saved is a warnin
     }
   }
   const RuleResult result = evaluate(job, "ExplodingTensor");
-  CHECK(
-      result.warnings ==
-      Texts{"run/b/grad has no histogram at step 3 and 2 more at which others of its kind have one: writers leave out "
-            "histograms that are all NaN"});
+  CHECK(result.warnings ==
+        Texts{"run/b/grad has no histogram at step 3 and 2 more at which its siblings were saved: writers leave out "
+              "histograms that are all NaN"});
   CHECK(evaluate(job, "ExplodingTensor", {{"tensor_regex", "kernel,initial"}}).warnings.empty());
   CHECK(evaluate(job, "ExplodingTensor", {}, {.end = GlobalStep(3), .keep_going = true}).warnings.empty());
+}
+
+TEST_CASE("all gradients that stop while what was saved with them goes on are a warning") {
+  const auto warnings = [](const std::vector<std::int64_t>& gradients, const std::vector<std::int64_t>& others,
+                           bool histograms) {
+    MemoryTrial job;
+    for (const std::int64_t step : gradients) {
+      add_histogram(job, step, "a/grad", -1, 1, {-1, 1, 4});
+      add_histogram(job, step, "b/grad", -1, 1, {-1, 1, 4});
+    }
+    for (const std::int64_t step : others) {
+      if (histograms) {
+        add_histogram(job, step, "a/kernel", -1, 1, {-1, 1, 4});
+        job.number(step + 1, "loss", 1);
+      } else {
+        job.number(step, "loss", 1);
+      }
+    }
+    const RuleResult result = evaluate(job, "VanishingGradient");
+    CHECK(result.status == RuleStatus::no_issues_found);
+    CHECK(result.doubtful == !result.warnings.empty());
+    return result.warnings;
+  };
+  const Texts gone = {
+      "run/a/grad has no histogram at step 4 and 1 more at which its siblings were saved (likewise 1 "
+      "other tensor): writers leave out histograms that are all NaN"};
+  for (const bool histograms : {true, false}) {
+    CAPTURE(histograms);
+    CHECK(warnings({0, 2}, {0, 2, 4, 6}, histograms) == gone);
+    CHECK(warnings({0, 2}, {0, 2, 4}, histograms).empty());        // the job may be writing the step
+    CHECK(warnings({0}, {0, 2, 4, 6}, histograms).empty());        // saved once
+    CHECK(warnings({0, 4}, {0, 2, 4, 6, 8}, histograms).empty());  // saved less often
+    CHECK(warnings({0, 2, 6}, {0, 2, 4, 6, 8}, histograms).empty());
+  }
 }
 
 // --- all rules

@@ -8,12 +8,19 @@
 using namespace smd::detail::storage::s3;
 
 TEST_CASE("s3: the AWS files") {
-  const AwsFiles files(
+  const smd::test::AwsEnvironment environment;
+  const smd::test::TempDir home;
+  environment.set("HOME", home.path());
+  home.write(
+      ".aws/config",
       "# a comment\n[default]\nregion = eu-west-1\ns3 =\n  addressing_style = path\n  region = not "
       "this\noutput=json\r\n"
       "[profile my team]\nregion=eu-west-2\n[profile \"quoted\"]\nregion = eu-west-3\n[other]\nregion = no profile\n"
-      "[sso-session x]\nregion = no\n[profile both]\nregion = a\naws_access_key_id = config\n",
+      "[sso-session x]\nregion = no\n[profile both]\nregion = a\naws_access_key_id = config\n");
+  home.write(
+      ".aws/credentials",
       "[both]\naws_access_key_id = credentials\n; comment\n[only]\naws_access_key_id=A\n[default]\nno equals sign\n");
+  const AwsFiles files = AwsFiles::load();
   CHECK(files.profile("default")->at("region") == "eu-west-1");
   CHECK(files.profile("default")->at("output") == "json");
   CHECK(files.profile("default")->count("addressing_style") == 0);

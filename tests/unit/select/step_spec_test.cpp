@@ -2,14 +2,17 @@
 #include "select/step_spec.hpp"
 
 #include "cli/exit_status.hpp"
+#include "cli/mapped.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 using smd::tool::InvalidValue;
@@ -150,11 +153,13 @@ TEST_CASE("open ends of ranges reach steps below 0, upward and downward") {
 }
 
 TEST_CASE("what must be read to resolve a SPEC") {
-  using Windows = std::vector<StepNeed::Window>;
+  using Windows = std::vector<std::pair<std::int64_t, std::optional<std::int64_t>>>;
   const auto windows = [](const char* text) {
     const StepNeed need = StepSpec::parse(text).need();
     CHECK(need.kind == StepNeed::Kind::windows);
-    return need.windows;
+    return smd::tool::mapped(need.windows, [](const smd::StepRange& range) {
+      return std::pair(range.first.value().value, range.end ? std::optional(range.end->value) : std::nullopt);
+    });
   };
   CHECK(windows("7") == Windows{{7, 8}});
   CHECK(windows("5000:8000") == Windows{{5000, 8000}});
@@ -204,8 +209,9 @@ TEST_CASE("reading no more than need() says does not change the choice") {
       if (need.kind == StepNeed::Kind::oldest) {
         return count > 0 && number <= distinct[count - 1];
       }
-      for (const StepNeed::Window& window : need.windows) {
-        if (number >= window.first && (!window.end || number < *window.end)) {
+      const smd::GlobalStep step(number);
+      for (const smd::StepRange& window : need.windows) {
+        if (step >= window.first && (!window.end || step < *window.end)) {
           return true;
         }
       }

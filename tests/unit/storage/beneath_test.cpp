@@ -112,6 +112,7 @@ TEST_CASE("storage: symbolic links") {
       const Read read(storage->open(name));
       CHECK(read.problem.kind == ProblemKind::not_found);
       const bool link = name == std::string_view("dangling");
+      CHECK(read.problem.dangling == link);
       CHECK(read.problem.text ==
             (link ? "is a symbolic link that leads nowhere: the file is absent" : "no such file or directory"));
       const auto list = storage->list(name);
@@ -124,6 +125,7 @@ TEST_CASE("storage: symbolic links") {
     REQUIRE(root);
     const auto dangling = (*root)->read_all("dangling", buffer, 1);
     REQUIRE_FALSE(dangling);
+    CHECK(dangling.problem().dangling);
     CHECK(dangling.problem().text == "is a symbolic link that leads nowhere: the file is absent");
     for (const char* name : {"folder_out", "parent", "root", "loop"}) {
       CAPTURE(name);

@@ -6,6 +6,7 @@
 
 #include "scripted_trial.hpp"
 #include "text/limits.hpp"
+#include "text/whole_steps.hpp"
 
 #include <doctest/doctest.h>
 
@@ -19,6 +20,7 @@ namespace smd::test {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace std::string_view_literals;
 
 /// `5 8 ended`: the steps that come until something else does.
 std::string follow(StepFollower& follower) {
@@ -527,6 +529,82 @@ TEST_CASE("steps before the range that is waited for are no idle time") {
   CHECK(live.script.elapsed() == 170ms);
 }
 
+TEST_CASE("a step is whole once a later one has come, and nothing up to it for ten seconds") {
+  const detail::WholeSteps::Time start{1h};
+  detail::WholeSteps steps;
+  steps.came(GlobalStep(10), start);
+  CHECK_FALSE(steps.whole_at(GlobalStep(10)));
+  CHECK(steps.whole_at(GlobalStep(9)) == start + 10s);
+  steps.came(GlobalStep(30), start + 5s);
+  CHECK(steps.whole_at(GlobalStep(29)) == start + 15s);
+  steps.came(GlobalStep(20), start + 8s);
+  CHECK(steps.whole_at(GlobalStep(19)) == start + 15s);
+  CHECK(steps.whole_at(GlobalStep(29)) == start + 18s);
+  CHECK_FALSE(steps.end(start + 9s));
+  CHECK(steps.end(start + 10s) == GlobalStep(10));
+  CHECK(steps.end(start + 15s) == GlobalStep(20));
+  CHECK(steps.end(start + 18s) == GlobalStep(30));
+  steps.came(GlobalStep(31), start + 30s);
+  steps.came(GlobalStep(5), start + 31s);
+  CHECK(steps.end(start + 31s) == GlobalStep(5));
+  CHECK(steps.whole_at(GlobalStep(30)) == start + 41s);
+  // Times are kept as tenths of a second, so that a million steps that come at once take no memory.
+  for (std::int64_t step = 40; step < 1'000'000; ++step) {
+    steps.came(GlobalStep(step), start + 50s + std::chrono::microseconds(step));
+  }
+  CHECK(steps.whole_at(GlobalStep(31)) == start + 60100ms);
+  CHECK(steps.whole_at(GlobalStep(100'000)) == start + 60200ms);
+  CHECK(steps.whole_at(GlobalStep(999'998)) == start + 61s);
+  CHECK(steps.end(start + 60500ms) == GlobalStep(500'000));
+}
+
+/// A log that has steps 0 and 9; step 5 comes late, as another file brings it, without values that go back.
+struct LateLog {
+  LateLog() {
+    script.at(500ms, [this] { std::ofstream(file, std::ios::app) << "5,,3\n"; });
+  }
+  TempDir dir;
+  const std::string file = dir.write("metrics.csv", "step,b,a\n0,1,\n9,1,\n");
+  Script script;
+  const Trial trial = script.open(dir.path());
+};
+
+TEST_CASE_FIXTURE(LateLog, "wait_for_steps: a step that may come late was skipped only once all up to it is whole") {
+  CHECK(wait_for(trial, GlobalStep(5)) == WaitOutcome::reached);
+  CHECK(script.elapsed() == 500ms);
+  CHECK(wait_for(trial, GlobalStep(7), {.deadline = script.after(2s)}) == WaitOutcome::timed_out);
+  CHECK_THROWS_AS(wait_for(trial, GlobalStep(4)), StepUnavailable);
+  CHECK(script.elapsed() == 10s);  // after 9
+  CHECK_THROWS_AS(wait_for(trial, GlobalStep(7)), StepUnavailable);
+  CHECK(script.elapsed() == 10500ms);  // after 5
+  CHECK_THROWS_AS(wait_for(trial, GlobalStep(2)), StepUnavailable);
+  CHECK(script.elapsed() == 10500ms);  // not ten seconds for each
+}
+
+TEST_CASE_FIXTURE(LateLog, "steps are held back until they are whole") {
+  const auto given = [&](const FollowOptions& options) {
+    StepFollower follower(trial, options);
+    std::string text;
+    for (FollowEvent event = follower.next(); event.outcome == WaitOutcome::reached; event = follower.next()) {
+      text += std::to_string(event.step.value) + "@" + std::to_string(script.elapsed() / 1ms) + " ";
+    }
+    return text;
+  };
+  SUBCASE("all of them") {
+    CHECK(given({.wait = {.deadline = script.after(100s)}, .whole_before = GlobalStep(INT64_MAX)}) ==
+          "0@10000 5@10500 9@60500 ");
+  }
+  SUBCASE("those of a range") {
+    CHECK(given({.wait = {.deadline = script.after(100s)}, .whole_before = GlobalStep(9)}) ==
+          "0@10000 5@10500 9@10500 ");
+  }
+  SUBCASE("none") { CHECK(given({.wait = {.deadline = script.after(100s)}}) == "0@0 9@0 5@500 "); }
+  SUBCASE("while there is time") {
+    CHECK(given({.wait = {.deadline = script.after(1s)}, .whole_before = GlobalStep(INT64_MAX)}) ==
+          "0@1000 5@1000 9@1000 ");
+  }
+}
+
 TEST_CASE("wait_for_steps: a step is not taken for skipped because a listing missed it") {
   Live live;
   live.builder.step(simple_step(0));
@@ -683,6 +761,23 @@ TEST_CASE("a log is read as it stands until it grows or is waited for") {
   CHECK_FALSE(awaited.ended());
 }
 
+TEST_CASE("a log that is read as it stands for good does not change") {
+  const TempDir dir;
+  const std::string path = dir.write("log.csv", "step,loss\n0,1\n1,2");
+  Trial trial = Trial::open(path, {.as_it_stands = true});
+  std::ofstream(path, std::ios::app | std::ios::binary) << "3\n2,4\n";
+  const std::array later = {StepKey(GlobalStep(2))};
+  for (int times = 0; times < 2; ++times) {
+    CHECK(trial.steps() == std::vector<GlobalStep>{GlobalStep(0), GlobalStep(1)});
+    CHECK(trial.tensor("loss").value(GlobalStep(1)).item() == 2);
+    CHECK(trial.ended());
+    CHECK_THROWS_AS((void)trial.wait_for_steps(later, {}), NoMoreData);
+    trial.refresh();
+  }
+  StepFollower follower(trial, {});
+  CHECK(follow(follower) == "0 1 ended");
+}
+
 TEST_CASE("a log that has only begun is waited for") {
   const TempDir dir;
   const auto refusal = [](const std::string& path, bool as_it_stands) {
@@ -729,6 +824,40 @@ TEST_CASE("a log that has only begun is waited for") {
     REQUIRE(trial);
     CHECK(trial->wait_until([&] { return trial->steps().size() == 1; }, wait) == WaitOutcome::reached);
   }
+}
+
+TEST_CASE("what is kept back comes when a follower gives up, and at once to others") {
+  constexpr std::string_view run =  // of W&B: losses at 10 and 20 seconds, and the CPU a second after each, 50 and 51
+      ":W&B\xE1\xBE\0"
+      "=\x9C\xCE~!\0\x01\x12\x1F\n\x11\n\n_timestamp\x82\x01\x02\x31\x30\n\n\n\x04loss\x82\x01\x01\x32"
+      "\xE3\x42pQ\x12\0\x01:\x10\x12\x02\x08\x0B\x1A\n\n\x03\x63pu\x82\x01\x02\x35\x30"
+      "\\\xE8\xA6\x9B!\0\x01\x12\x1F\n\x11\n\n_timestamp\x82\x01\x02\x32\x30\n\n\n\x04loss\x82\x01\x01\x31"
+      "\x1F\xD8\x96h\x12\0\x01:\x10\x12\x02\x08\x15\x1A\n\n\x03\x63pu\x82\x01\x02\x35\x31"sv;
+  const TempDir dir;
+  const std::string path = dir.write("run-abc.wandb", run);
+  const auto opened = [&] { return Trial::open(path, {.auto_refresh = false}); };
+  const auto measured = [](const Trial& trial) { return trial.tensor("system/cpu").steps().size(); };
+  const WaitOptions over{.deadline = std::chrono::steady_clock::now()};
+  for (const bool polled : {false, true}) {
+    const Trial followed = opened();
+    StepFollower follower(followed, {.wait = over});
+    for (const std::int64_t step : {0, 1, 1}) {
+      CHECK(measured(followed) == 1);
+      const FollowEvent event = polled ? follower.poll().value_or(FollowEvent()) : follower.next();
+      CHECK(event.outcome == WaitOutcome::reached);
+      CHECK(event.step == GlobalStep(step));
+    }
+    CHECK(followed.tensor("system/cpu").value(GlobalStep(1)).item() == 51);
+    CHECK(follow(follower) == "timed out");
+  }
+  const Trial idle = opened();
+  StepFollower follower(idle, {.wait = {.idle = 20ms}});
+  CHECK(follow(follower) == "0 1 1 idle");
+  const Trial awaited = opened();
+  CHECK(awaited.wait_until([&] { return measured(awaited) == 2; }, over) == WaitOutcome::reached);
+  Trial asked = opened();
+  asked.refresh();
+  CHECK(measured(asked) == 2);
 }
 
 }  // namespace smd::test

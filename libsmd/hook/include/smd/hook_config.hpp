@@ -72,8 +72,9 @@ enum class Framework : std::uint8_t { pytorch, tensorflow, mxnet, xgboost };
 
 /// What to do with a step that the worker has saved before.
 enum class ExistingStep : std::uint8_t {
-  refuse,  ///< StepAlreadySaved; nothing is changed.
-  append,  ///< Adds to the step. StepAlreadySaved if it has another mode or mode step.
+  refuse,      ///< StepAlreadySaved; nothing is changed.
+  append_own,  ///< As `append` if this hook saved the step, else as `refuse`.
+  append,      ///< Adds to the step. StepAlreadySaved if it has another mode or mode step.
 };
 
 /// Which of a job's workers save (`include_workers`).

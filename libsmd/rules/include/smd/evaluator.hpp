@@ -149,10 +149,9 @@ class SMD_EXPORT Evaluator {
 
 /// Evaluates one rule as the reference does: at each step from `start_step` (inclusive) to `end_step` (exclusive;
 /// nullopt: to the end of the job). While the job runs, waits for the next step, and until each of the rule's other
-/// trials has come to it or has ended. In a layout without step files, ends once any step at or after `end_step` comes:
-/// earlier ones that another file brings later are not evaluated. With `raise_eval_cond`, ends at the first step at
-/// which the condition is met; without it, logs each such step (`log.hpp`) and goes on. Precondition: the rule's trials
-/// are set.
+/// trials has come to it or has ended. In a layout without step files, evaluates a step once it is whole
+/// (`FollowOptions::whole_before`). With `raise_eval_cond`, ends at the first step at which the condition is met;
+/// without it, logs each such step (`log.hpp`) and goes on. Precondition: the rule's trials are set.
 /// @throws RuleEvaluationConditionMet (only with `raise_eval_cond`); NoMoreData if the job has ended before the step
 /// that comes before `end_step`; what the rule throws, including StepNotYetAvailable, except for what skips a step
 /// (TensorUnavailable, TensorUnavailableForStep, StepUnavailable, and ReadError, which is a problem of the result); and

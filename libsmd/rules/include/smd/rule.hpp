@@ -217,6 +217,8 @@ class SMD_EXPORT RuleSummary {
   void note(std::string text);
   /// Sets the reason why nothing was evaluated, for the result's message, instead of the evaluator's own.
   void explain(std::string reason);
+  /// As `explain`, and counts the steps evaluated as skipped, unless the rule triggered: none could be evaluated.
+  void none_evaluated(std::string reason);
 
  private:
   detail::rules::RuleRun* run_;

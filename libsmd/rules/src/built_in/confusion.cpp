@@ -25,7 +25,9 @@ class Matrix {
 
   void add(double label, double prediction) {
     if (label < small && prediction < small) {
-      ++small_[static_cast<std::size_t>(label) * small + static_cast<std::size_t>(prediction)];
+      const std::size_t at = static_cast<std::size_t>(label) * small + static_cast<std::size_t>(prediction);
+      small_.resize(std::max(small_.size(), at + 1));
+      ++small_[at];
     } else {
       ++others_[{label, prediction}];
     }
@@ -44,7 +46,7 @@ class Matrix {
 
  private:
   static constexpr std::size_t small = 64;
-  std::vector<std::uint64_t> small_ = std::vector<std::uint64_t>(small * small);
+  std::vector<std::uint64_t> small_;
   Cells others_;
 };
 

@@ -3,6 +3,7 @@
 #include "built_in/losses.hpp"
 #include "framework/nothing_evaluated.hpp"
 #include "framework/rule_run.hpp"
+#include "text/escape.hpp"
 #include "text/mapped.hpp"
 
 #include <fmt/format.h>
@@ -104,6 +105,19 @@ class LossNotDecreasing final : public Rule {
     }
   }
 
+  /// Warns of losses that no check compared, and that would trigger. Where steps have no modes, these may be up to a
+  /// fifth of all.
+  void at_end(RuleEnd& end) override {
+    for (const auto& [unit, observed] : observed_) {
+      const bool late = end.ended() && observed.passed > 0 && observed.passed < observed.count;
+      if (const std::optional<Finding> finding = late ? compare_quarters(unit, observed) : std::nullopt) {
+        end.warn(fmt::format("the last check was before the newest {} of {} values of {}; with them, {}",
+                             observed.count - observed.passed, observed.count, *finding->worker,
+                             printable(finding->message)));
+      }
+    }
+  }
+
   void summarize(RuleSummary& summary) override {
     const bool known = std::ranges::any_of(rows_, [](const auto& row) { return !row.second.known.empty(); });
     if (!observed_.empty()) {
@@ -163,6 +177,7 @@ class LossNotDecreasing final : public Rule {
   struct Observed {
     std::uint64_t count = 0;
     std::uint64_t next_check = 0;  ///< The count at which the next check is.
+    std::uint64_t passed = 0;      ///< The count at the last check; 0 if there was none, or it triggered.
     std::vector<Loss> losses;      ///< The newest; those that no later check needs are dropped.
   };
 
@@ -286,7 +301,7 @@ class LossNotDecreasing final : public Rule {
   /// batches are noise. So the losses of a tensor are counted, and the median of the newest quarter is compared with
   /// that of the quarter before.
   void observe(StepView& step, const Unit& unit, double loss) {
-    Observed& observed = observed_[row_of(unit)];
+    auto& [row, observed] = *observed_.try_emplace(row_of(unit)).first;
     std::vector<Loss>& losses = observed.losses;
     losses.push_back({unit.step(), loss});
     const std::uint64_t n = ++observed.count;
@@ -295,20 +310,27 @@ class LossNotDecreasing final : public Rule {
     }
     observed.next_check = std::max(n + static_cast<std::uint64_t>(least_distance_), n * 5 / 4);
     step.evaluated();
-    const auto at = [&](std::uint64_t number) { return losses.end() - static_cast<std::ptrdiff_t>(n - number); };
-    check_quarters(step, unit, {at(n / 2), at(3 * n / 4)}, {at(3 * n / 4), losses.end()});
-    losses.erase(losses.begin(), at(observed.next_check / 2));
+    std::optional<Finding> finding = compare_quarters(row, observed);
+    observed.passed = finding ? 0 : n;
+    if (finding) {
+      step.trigger(std::move(*finding));
+    }
+    losses.erase(losses.begin(), losses.end() - static_cast<std::ptrdiff_t>(n / 2));
   }
 
-  void check_quarters(StepView& step, const Unit& unit, std::span<const Loss> older,
-                      std::span<const Loss> newer) const {
+  /// Returns the finding if the median of the newest quarter triggers beside that of the quarter before.
+  [[nodiscard]] std::optional<Finding> compare_quarters(const RowKey& row, const Observed& observed) const {
+    const std::uint64_t n = observed.count;
+    const std::span<const Loss> newer = std::span(observed.losses).last(n - 3 * n / 4);
+    const std::span<const Loss> older = std::span(observed.losses).last(n - n / 2).first(3 * n / 4 - n / 2);
     const double old = median(mapped(older, &Loss::value));
     const double now = median(mapped(newer, &Loss::value));
     const double decrease = old == now ? 0 : 100 * (old - now) / std::abs(old);  // from 0: infinite
     if (!(decrease < least_decrease_) && !std::isnan(now)) {
-      return;
+      return std::nullopt;
     }
-    Finding finding = finding_of(unit, "decrease_percent", decrease, "<", least_decrease_);
+    Finding finding = finding_of(std::get<0>(row), "decrease_percent", decrease, "<", least_decrease_);
+    finding.worker = std::get<1>(row);
     finding.details = {{"old", fmt::format("{}", old)},
                        {"old_first_step", fmt::format("{}", older.front().step.value)},
                        {"old_last_step", fmt::format("{}", older.back().step.value)},
@@ -318,7 +340,7 @@ class LossNotDecreasing final : public Rule {
     finding.message = fmt::format("{}, from a median of {:.6g} (steps {} to {}) to {:.6g} (steps {} to {})",
                                   finding_text(finding), old, older.front().step.value, older.back().step.value, now,
                                   newer.front().step.value, newer.back().step.value);
-    step.trigger(std::move(finding));
+    return finding;
   }
 
   void summarize_observed(RuleSummary& summary) const {

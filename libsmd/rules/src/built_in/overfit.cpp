@@ -33,6 +33,7 @@ class Overfit final : public PhaseRule {
     }
     const double ratio = ratio_of(*phase.training, phase.validation);
     const double threshold = parameters().number("ratio_threshold");
+    count(phase.tensors.validation, "ratio", "not compared", ratio);
     std::int64_t& exceeded = exceeded_[key_of(phase)];
     exceeded = ratio > threshold ? exceeded + 1 : 0;
     std::vector<Finding> findings;

@@ -15,8 +15,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
-#include <utility>
 
 namespace smd::detail::rules {
 
@@ -289,6 +289,12 @@ void PhaseRule::begin() {
   without_mode_.emplace(chosen, !by_collection);
 }
 
+void PhaseRule::count(const std::string& tensor, const char* noun, const char* consequence, double measured) {
+  auto& [all, nan] = measured_[{tensor, noun, consequence}];
+  ++all;
+  nan += std::isnan(measured) ? 1 : 0;
+}
+
 bool PhaseRule::looks_at(const StepTensors& step) const {
   return step.step() >= start_ && step.mode() != Mode::predict;
 }
@@ -398,6 +404,19 @@ void PhaseRule::summarize(RuleSummary& summary) {
         "no validation loss: losses were saved at " + counted(steps_without_mode_, "step") +
         " without a mode, and at none a loss named train-X beside validation-X (or valid-, val-, eval-, test-, dev-), "
         "nor other names of a training and a validation loss, as train_loss and val_loss");
+  }
+  bool all_nan = !measured_.empty();
+  for (const auto& [words, numbers] : measured_) {
+    const auto& [tensor, noun, consequence] = words;
+    const auto& [all, nan] = numbers;
+    all_nan = all_nan && nan == all;
+    if (nan > 0) {
+      summary.warn(fmt::format("{}: {} of {} NaN: {}", printable(tensor), nan, text::counted(all, noun, "is", "are"),
+                               consequence));
+    }
+  }
+  if (all_nan) {
+    summary.none_evaluated("all that can be compared is NaN");
   }
 }
 

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace smd::detail::rules {
@@ -112,6 +113,10 @@ class PhaseRule : public Rule {
     return pairs_ ? phase.tensors : TensorPair{phase.tensors.validation, phase.tensors.validation};
   }
 
+  /// Counts what the rule measured of a unit, for a warning of those that are NaN: `val_loss: 3 of 30 ratios are NaN:
+  /// not compared`. If all numbers of all units are NaN, nothing was evaluated.
+  void count(const std::string& tensor, const char* noun, const char* consequence, double measured);
+
   void ignore_before(GlobalStep start) { start_ = start; }
   void warn_of_zeros() { zeros_.emplace(); }
   /// Only tensors of the collection losses count as losses.
@@ -137,6 +142,8 @@ class PhaseRule : public Rule {
   std::size_t training_steps_ = 0;
   std::size_t validation_steps_ = 0;
   std::size_t steps_without_mode_ = 0;
+  // By the words of `count`: how many numbers were measured, and how many of them are NaN.
+  std::map<std::tuple<std::string, std::string, std::string>, std::pair<std::size_t, std::size_t>> measured_;
 };
 
 }  // namespace smd::detail::rules

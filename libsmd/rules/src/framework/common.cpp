@@ -55,8 +55,10 @@ std::string finding_text(const Finding& finding, std::string_view bound) {
     value = fmt::format("{}", finding.value);
     threshold = fmt::format("{}", finding.threshold);
   }
-  return fmt::format("{}{}{}{}{} {} {} threshold {}", finding.tensor.value_or(""), finding.tensor ? ": " : "",
-                     finding.check, bound.empty() ? "" : " ", bound, value, finding.relation, threshold);
+  const std::string what = (finding.tensor ? *finding.tensor + ": " : "") + finding.check;
+  return std::isnan(finding.value) ? fmt::format("{} is NaN (threshold {})", what, threshold)
+                                   : fmt::format("{}{}{} {} {} threshold {}", what, bound.empty() ? "" : " ", bound,
+                                                 value, finding.relation, threshold);
 }
 
 ConfigurationError unknown_word(ConfigurationErrorKind kind, const std::string& text, std::string_view word,

@@ -31,7 +31,8 @@ void trigger_if(StepView& step, const Unit& unit, std::string_view check, double
                 double threshold);
 
 /// Returns `gradient/conv0: abs_mean 3e-09 < threshold 1e-07`, with numbers of six digits, or of all if six do not
-/// tell value and threshold apart. `bound`, such as `at most`, says that the value is a bound of the measurement.
+/// tell value and threshold apart; of a NaN, `loss: decrease_percent is NaN (threshold 0.1)`. `bound`, such as `at
+/// most`, says that the value is a bound of the measurement.
 [[nodiscard]] std::string finding_text(const Finding& finding, std::string_view bound = {});
 
 /// Returns the error about an unknown word, where these are `known`: `text; did you mean NEAREST?`, or `text;

@@ -71,17 +71,21 @@ class Invocation {
       evaluator_.finish(false);
       return WaitOutcome::reached;
     }
-    FollowOptions options{.wait = wait_};
+    const GlobalStep end = end_.value_or(GlobalStep(INT64_MAX));
+    FollowOptions options{.wait = wait_, .whole_before = end};
     if (start_.value > INT64_MIN) {
       options.after = GlobalStep(start_.value - 1);
     }
     StepFollower follower(trial_, options);
     for (const Trial* const other : compared_) {
-      others_.push_back({other, StepFollower(*other, {.wait = wait_})});
+      others_.push_back({other, StepFollower(*other, {.wait = wait_, .whole_before = end})});
     }
+    bool waited = false;  // no step was left to evaluate
     while (true) {
       const Time now = now_();
-      const std::optional<FollowEvent> event = offer_new(follower);
+      // When time is up, all steps that were held back are evaluated, but not those for which the rule had no time.
+      const bool all = waited && no_time(now) && !trial_.layout().marks_steps;
+      const std::optional<FollowEvent> event = offer_new(follower, all ? SIZE_MAX : steps_at_once);
       const bool ended = event && event->outcome == WaitOutcome::ended;
       if (ended && held_by_ == nullptr) {
         return job_over();
@@ -97,17 +101,18 @@ class Invocation {
       if (no_time(now)) {
         return WaitOutcome::timed_out;
       }
-      if (!event || ended) {
+      waited = !event || ended;
+      if (waited) {
         pause(ended ? *held_by_ : trial_);
       }
     }
   }
 
-  /// Offers up to `steps_at_once` available steps, as far as the other trials have come or ended. Returns the last
-  /// event of the follower: a step if there may be more; nullopt if none is available.
-  std::optional<FollowEvent> offer_new(StepFollower& follower) {
+  /// Offers up to `most` available steps, as far as the other trials have come or ended. Returns the last event of the
+  /// follower: a step if there may be more; nullopt if none is available.
+  std::optional<FollowEvent> offer_new(StepFollower& follower, std::size_t most) {
     std::optional<FollowEvent> event;
-    for (std::size_t count = 0; count < steps_at_once; ++count) {
+    for (std::size_t count = 0; count < most; ++count) {
       event = follower.poll();
       if (!event || event->outcome != WaitOutcome::reached) {
         break;

@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <map>
 #include <span>
-#include <tuple>
 #include <unordered_map>
 
 namespace smd::detail::rules {
@@ -276,18 +275,6 @@ bool hides_records(ProblemKind kind) {
   return false;
 }
 
-/// Returns the step of a checkpoint's file; nullopt if it has several, or if none is known. Looks at all rows.
-std::optional<GlobalStep> step_of_file(const EvaluatedTrial& trial, const std::string& file) {
-  std::set<GlobalStep> steps;
-  const TrialSnapshot& snapshot = trial.snapshot();
-  for (const SnapshotStep& step : snapshot.steps()) {
-    if (std::ranges::any_of(snapshot.rows(step.step), [&](SavedRow row) { return *snapshot.file(row) == file; })) {
-      steps.insert(step.step);
-    }
-  }
-  return steps.size() == 1 ? std::optional(*steps.begin()) : std::nullopt;
-}
-
 }  // namespace
 
 void Unread::add_problem(const EvaluatedTrial& trial, const Problem& problem) {
@@ -318,9 +305,7 @@ void Unread::add_files(const EvaluatedTrial& trial, const std::function<bool(Glo
     if (!hides_records(found.problem.kind)) {
       continue;
     }
-    const bool search = !found.step && trial.trial().layout().has_headers;  // others may have millions of rows
-    const std::optional<GlobalStep> step = search ? step_of_file(trial, found.problem.file) : found.step;
-    if ((found.worker && !trial.has_worker(*found.worker)) || (step && !wanted(*step)) ||
+    if ((found.worker && !trial.has_worker(*found.worker)) || (found.step && !wanted(*found.step)) ||
         (found.of_collections && !collections)) {
       continue;
     }
@@ -329,7 +314,7 @@ void Unread::add_files(const EvaluatedTrial& trial, const std::function<bool(Glo
                                                        : other_files_;
     files.insert({trial.number(), found.problem.file});
     add_problem(trial, found.problem);
-    if (found.worker && found.step && !trial.snapshot().find_step(*found.step)) {
+    if (found.step && !trial.snapshot().find_step(*found.step)) {
       add_step(*found.step);
     }
   }
@@ -350,10 +335,13 @@ std::string Unread::text(std::size_t steps_evaluated) const {
 
 namespace {
 
-/// Tensors that are saved together: worker, folder of their files, kind.
-using Family = std::tuple<std::uint32_t, std::string, std::string>;
-/// The steps of each tensor, ascending.
-using Members = std::map<std::uint32_t, std::vector<GlobalStep>>;
+/// The steps of a kind, and of the tensors of the kind that were asked for, ascending.
+struct Saved {
+  std::vector<GlobalStep> steps;
+  std::map<std::uint32_t, std::vector<GlobalStep>> tensors;
+};
+/// What is saved together, by worker and folder of the files, then kind; "" is all that is no histogram.
+using Families = std::map<std::pair<std::uint32_t, std::string>, std::map<std::string, Saved>>;
 
 /// Returns the steps of the family at which a tensor has no histogram; none if it never has one at two successive steps
 /// of the family, because then it is saved less often.
@@ -372,7 +360,7 @@ std::vector<GlobalStep> missed(const std::vector<GlobalStep>& all, const std::ve
   return in_succession ? missed : std::vector<GlobalStep>();
 }
 
-std::map<Family, Members> families(const RuleRun& run, const TensorSet& tensors) {
+Families families(const RuleRun& run, const TensorSet& tensors) {
   const TrialSnapshot& snapshot = run.base().snapshot();
   std::vector<std::pair<std::string, TensorSet>> collections;
   for (const char* const name : {"gradients", "weights", "biases"}) {
@@ -385,32 +373,35 @@ std::map<Family, Members> families(const RuleRun& run, const TensorSet& tensors)
       }
     }
     const std::vector<std::string> words = text::split_words(snapshot.tensor(tensor));
-    return words.empty() ? std::string() : "word " + words.back();
+    return "word " + (words.empty() ? std::string() : words.back());
   };
-  std::unordered_map<const SavedItem*, std::vector<std::uint32_t>> histograms;  // once for all rows that saved the same
-  std::map<std::uint32_t, std::string> kind;
-  std::map<Family, Members> families;
+  using Kinds = std::map<std::string, std::vector<std::uint32_t>>;  // with the tensors asked for
+  std::unordered_map<const SavedItem*, Kinds> saved;                // once for all rows that saved the same
+  Families families;
   run.for_each_row(0, [&](SavedRow row) {
     const std::span<const SavedItem> items = snapshot.items(row);
-    const auto [found, is_new] = histograms.try_emplace(items.data());
-    std::vector<std::uint32_t>& saved = found->second;
-    if (is_new) {
-      for (const SavedItem& item : items) {
-        const bool wanted = item.tensor < tensors.size() && tensors[item.tensor];
-        if (wanted && !item.is_value() && snapshot.reduction(item.reduction) == saved_histogram) {
-          saved.push_back(item.tensor);
-          kind.try_emplace(item.tensor, kind_of(item.tensor));
+    const auto [kinds, is_new] = saved.try_emplace(items.data());
+    for (const SavedItem& item : is_new ? items : std::span<const SavedItem>()) {
+      if (item.is_value()) {
+        kinds->second.try_emplace("");
+      } else if (snapshot.reduction(item.reduction) == saved_histogram) {
+        std::vector<std::uint32_t>& asked = kinds->second[kind_of(item.tensor)];
+        if (item.tensor < tensors.size() && tensors[item.tensor]) {
+          asked.push_back(item.tensor);
         }
       }
     }
-    if (saved.empty()) {
-      return;
-    }
-    const std::string folder(text::folder_of(*snapshot.file(row)));
-    for (const std::uint32_t tensor : saved) {
-      std::vector<GlobalStep>& steps = families[{row.worker(), folder, kind.at(tensor)}][tensor];
+    const auto add = [&](std::vector<GlobalStep>& steps) {
       if (steps.empty() || steps.back() != row.step()) {
         steps.push_back(row.step());
+      }
+    };
+    auto& of_run = families[{row.worker(), std::string(text::folder_of(*snapshot.file(row)))}];
+    for (const auto& [kind, asked] : kinds->second) {
+      Saved& family = of_run[kind];
+      add(family.steps);
+      for (const std::uint32_t tensor : asked) {
+        add(family.tensors[tensor]);
       }
     }
   });
@@ -422,15 +413,22 @@ std::map<Family, Members> families(const RuleRun& run, const TensorSet& tensors)
 std::string histogram_gaps(const RuleRun& run, const TensorSet& tensors) {
   const TrialSnapshot& snapshot = run.base().snapshot();
   std::map<std::string_view, std::vector<GlobalStep>> found;  // by tensor
-  for (const auto& [family, members] : families(run, tensors)) {
-    std::vector<GlobalStep> all;
-    for (const auto& [tensor, steps] : members) {
-      all.insert(all.end(), steps.begin(), steps.end());
-    }
-    sort_each_once(all);
-    for (const auto& [tensor, steps] : members) {
-      if (std::vector<GlobalStep> steps_missed = missed(all, steps); !steps_missed.empty()) {
-        found.emplace(snapshot.tensor(tensor), std::move(steps_missed));
+  for (const auto& [of, kinds] : families(run, tensors)) {
+    for (const auto& [kind, saved] : kinds) {
+      std::vector<GlobalStep> all = saved.steps;
+      const std::size_t own = kind.starts_with("word ") ? 0 : all.size();
+      for (auto other = own > 1 ? kinds.begin() : kinds.end(); other != kinds.end(); ++other) {
+        const std::vector<GlobalStep>& steps = other->second.steps;
+        // One step more is no stop: the job may still write it.
+        if (steps.size() > own + 1 && std::ranges::mismatch(saved.steps, steps).in1 == saved.steps.end()) {
+          all.insert(all.end(), steps.begin() + std::ssize(saved.steps), steps.end());
+        }
+      }
+      sort_each_once(all);
+      for (const auto& [tensor, steps] : saved.tensors) {
+        if (std::vector<GlobalStep> steps_missed = missed(all, steps); !steps_missed.empty()) {
+          found.emplace(snapshot.tensor(tensor), std::move(steps_missed));
+        }
       }
     }
   }
@@ -440,7 +438,7 @@ std::string histogram_gaps(const RuleRun& run, const TensorSet& tensors) {
   const auto& [name, steps] = *found.begin();
   std::string text = fmt::format("{} has no histogram at step {}", printable(name), steps.front().value);
   text += steps.size() > 1 ? fmt::format(" and {} more", steps.size() - 1) : "";
-  text += " at which others of its kind have one";
+  text += " at which its siblings were saved";
   text += found.size() > 1 ? fmt::format(" (likewise {})", counted(found.size() - 1, "other tensor")) : "";
   return text + ": writers leave out histograms that are all NaN";
 }

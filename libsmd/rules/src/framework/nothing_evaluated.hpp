@@ -27,8 +27,9 @@ class RuleRun;
 
 /// Returns a warning if some of these tensors have no histogram at steps at which their siblings have one: writers of
 /// logs leave out histograms that are all NaN. Siblings are in the same run and of the same kind: gradients, weights,
-/// biases, or names with the same last word. A tensor that is saved less often throughout is not reported. Empty if
-/// there is nothing to report.
+/// biases, or names with the same last word. If all gradients stop (or all weights, or all biases), siblings are what
+/// was saved at the same steps until then: another kind, or all that is no histogram. A tensor that is saved less often
+/// throughout is not reported. Empty if there is nothing to report.
 [[nodiscard]] std::string histogram_gaps(const RuleRun& run, const TensorSet& tensors);
 
 using text::counted;

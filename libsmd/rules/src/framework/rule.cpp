@@ -35,6 +35,7 @@ std::vector<std::string_view> RuleSummary::saved(SelectionId selection, std::siz
 void RuleSummary::warn(std::string text) { run_->warn(std::move(text)); }
 void RuleSummary::note(std::string text) { run_->warn(std::move(text), false); }
 void RuleSummary::explain(std::string reason) { run_->explain(std::move(reason)); }
+void RuleSummary::none_evaluated(std::string reason) { run_->none_evaluated(std::move(reason)); }
 
 std::optional<GlobalStep> RuleTick::last_step() const noexcept {
   return run_->last() ? std::optional(run_->last()->step) : std::nullopt;

@@ -390,7 +390,7 @@ void RuleRun::finish(bool complete, bool ended) {
       count_evaluated();
     }
   }
-  if (!base_->trial().layout().has_modes) {
+  if (!base_->trial().layout().has_modes && base_->snapshot().reductions() > 0) {
     if (std::string gaps = histogram_gaps(*this, matched_); !gaps.empty()) {
       warn(std::move(gaps));
     }
@@ -522,6 +522,14 @@ std::vector<std::string_view> RuleRun::saved_tensors(SelectionId selection, std:
 void RuleRun::warn(std::string text, bool casts_doubt) {
   own().doubtful = own().doubtful || casts_doubt;
   add_once(own().warnings, std::move(text));
+}
+
+void RuleRun::none_evaluated(std::string reason) {
+  if (own().findings.empty()) {
+    own().steps_skipped += std::exchange(own().steps_evaluated, 0) - (evaluated_at_end_ ? 1 : 0);  // the end is no step
+    own().first_step = own().last_step = std::nullopt;
+    explain(std::move(reason));
+  }
 }
 
 void RuleRun::note_pair(const TensorPair& pair) {

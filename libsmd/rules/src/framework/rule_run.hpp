@@ -105,6 +105,7 @@ class RuleRun {
   /// Notes that two tensors were compared, or would be, if steps are only planned.
   void note_pair(const TensorPair& pair);
   void explain(std::string reason) { reason_ = std::move(reason); }
+  void none_evaluated(std::string reason);
   void note_unread(const StepContext& plan);
   /// Notes that something that the rule needs of a tensor was not saved at a step.
   void note_lacking(std::uint32_t tensor) { lacking_[tensor] = true; }

@@ -64,7 +64,7 @@ bool surely_agrees(const TensorSet& set, const ShardIndex& index, const Headers&
 }
 
 /// Reports each tensor that the index names but its file lacks, and each that a file has but the index does not name.
-void compare_tensors(const TensorSet& set, const ShardIndex& index, const Headers& headers, ProblemList& problems) {
+void compare_tensors(const TensorSet& set, const ShardIndex& index, const Headers& headers, const Report& report) {
   if (surely_agrees(set, index, headers)) {
     return;
   }
@@ -89,7 +89,7 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const Header
       std::vector<std::string_view> differ;
       std::set_difference(some.begin(), some.end(), others.begin(), others.end(), std::back_inserter(differ));
       for (const std::string_view tensor : differ) {
-        problems.add(damaged_file(
+        report(damaged_file(
             set.index, "index and " + in_quotes(leaf) + " disagree about tensor " + in_quotes(tensor) + ": " + how));
       }
     };
@@ -98,10 +98,10 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const Header
   }
 }
 
-void check_index(const TensorSet& set, const ShardIndex& index, const Headers& headers, ProblemList& problems,
+void check_index(const TensorSet& set, const ShardIndex& index, const Headers& headers, const Report& report,
                  const Report& missing) {
   for (Problem& problem : index.problems.all()) {
-    problems.add(in_file(std::move(problem), set.index));
+    report(in_file(std::move(problem), set.index));
   }
   std::vector<std::string_view> absent;
   std::ranges::copy_if(index.files, std::back_inserter(absent),
@@ -113,7 +113,7 @@ void check_index(const TensorSet& set, const ShardIndex& index, const Headers& h
     if (set.files.empty()) {
       missing(std::move(problem));
     } else {
-      problems.add(std::move(problem));
+      report(std::move(problem));
     }
     return;
   }
@@ -121,7 +121,7 @@ void check_index(const TensorSet& set, const ShardIndex& index, const Headers& h
     missing(damaged_file(text::path_in(set.folder, file),
                          "is not there, and the index names it: the checkpoint is partial"));
   }
-  compare_tensors(set, index, headers, problems);
+  compare_tensors(set, index, headers, report);
 }
 
 /// Reports missing shards of a set without an index, by the number of shards in their names.
@@ -156,10 +156,9 @@ bool has_whole_index(const TensorSet& set, const CheckpointListing& listing) {
          });
 }
 
-void check_shards(const TensorSet& set, const CheckpointListing& listing, ProblemList& problems,
-                  const std::function<void(Problem)>& missing) {
+void check_shards(const TensorSet& set, const CheckpointListing& listing, const Report& report, const Report& missing) {
   if (const auto index = listing.indexes.find(set.index); index && *index) {
-    check_index(set, **index, listing.headers, problems, missing);
+    check_index(set, **index, listing.headers, report, missing);
   } else if (set.of > 0) {
     check_count(set, missing);
   }

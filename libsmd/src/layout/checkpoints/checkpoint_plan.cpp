@@ -112,16 +112,16 @@ Status list_objects(storage::Storage& storage, CheckpointFolders& found) {
   return listed;
 }
 
-/// Leaves out the folders of the place that are unfinished copies, and what is in them.
+/// Leaves out unfinished copies of folders that would be read, and what is in them.
 void leave_out_copies(CheckpointFolders& found) {
   std::erase_if(found.folders, [&](const auto& one) {
-    const std::string outer = one.first.substr(0, one.first.find('/'));
-    const bool copy = is_name_of_copy(outer);
-    if (copy && outer == one.first) {
+    const std::string& path = one.first;
+    const bool copy = is_name_of_copy(text::leaf_of(path)) && found.may_be_read(path);
+    if (copy) {
       found.notes.add(
-          make_problem(ProblemKind::remark, in_quotes(outer) + " is left out: " + std::string(name_is_of_copy)));
+          make_problem(ProblemKind::remark, in_quotes(path) + " is left out: " + std::string(name_is_of_copy)));
     }
-    return copy;
+    return copy || found.find(text::folder_of(path)) == nullptr;  // folders come before what is in them
   });
 }
 
@@ -338,9 +338,10 @@ class Planner {
         append(candidate.checkpoint.sets, sets_of(path, text::path_in(inner, ""), *part));
       }
     }
-    if (!candidate.checkpoint.sets.empty()) {
+    const bool has_log = !candidate.checkpoint.trainer_state.empty();
+    if (!candidate.checkpoint.sets.empty() || (has_log && candidate.label)) {
       take(std::move(candidate));
-    } else if (!candidate.checkpoint.trainer_state.empty() && !candidate.label) {
+    } else if (has_log) {
       logs_alone_.push_back(std::move(candidate.checkpoint.trainer_state));
     }
   }
@@ -355,10 +356,15 @@ class Planner {
       choose_alone(root_);
       leave_out_labelled(nullptr);
     } else if (!labelled_.empty()) {
-      Candidate& best =
-          *std::ranges::min_element(labelled_, {}, [](const auto& one) { return std::tie(*one.label, one.name); });
-      leave_out_labelled(&best);
-      choose_alone(best);
+      Candidate& best = *std::ranges::min_element(labelled_, {}, [](const auto& one) {
+        return std::tuple(one.checkpoint.sets.empty(), *one.label, std::string_view(one.name));
+      });
+      const bool counts =
+          !best.checkpoint.sets.empty() || (logs_alone_.empty() && root_.checkpoint.trainer_state.empty());
+      leave_out_labelled(counts ? &best : nullptr);
+      if (counts) {
+        choose_alone(best);
+      }
     }
   }
 
@@ -494,7 +500,7 @@ class Planner {
   Candidate root_;
   std::vector<Candidate> numbered_;
   std::vector<Candidate> labelled_;
-  std::vector<std::string> logs_alone_;  ///< Of checkpoints without tensors.
+  std::vector<std::string> logs_alone_;  ///< Of checkpoints without tensors and labels.
   CheckpointPlan plan_;
 };
 

@@ -120,7 +120,8 @@ class RowFiller {
       if (last_file_[id] != nullptr && last_file_[id]->step == place.step) {
         problems_.add({ProblemKind::damaged, place.path, entry.offset,
                        "tensor " + in_quotes(tables_.names[id]) + " stands in " + in_quotes(last_file_[id]->path) +
-                           " too: that one counts"});
+                           " too: that one counts",
+                       GlobalStep(place.step)});
         continue;
       }
       last_file_[id] = &place;

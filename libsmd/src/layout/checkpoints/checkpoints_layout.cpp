@@ -66,10 +66,9 @@ void tell_problems(const std::string& file, const TensorFileHeader& header, bool
     report(std::move(problem));
   };
   if (header.unreadable) {
-    const bool absent = header.unreadable->kind == ProblemKind::not_found;
-    return add(!absent ? *header.unreadable
-               : header.unreadable->text == storage::leads_nowhere
-                   ? damaged(header.unreadable->text)
+    return add(header.unreadable->dangling ? damaged(header.unreadable->text)
+               : header.unreadable->kind != ProblemKind::not_found
+                   ? *header.unreadable
                    : make_problem(named_alone ? ProblemKind::not_found : ProblemKind::absent,
                                   "is no longer there: it was removed while the trial was read"));
   }
@@ -146,6 +145,7 @@ class CheckpointLook {
 
  private:
   using Readings = std::vector<std::function<void()>>;
+  using Tell = std::function<void(Problem)>;
 
   Status plan() {
     if (!place_.file.empty()) {
@@ -232,18 +232,13 @@ class CheckpointLook {
   /// Reports why the log of a trainer_state.json cannot be used.
   void tell_state(const std::string& path) {
     const auto state = listing_->steps.find(path);
-    if (!state->problem) {
-      return;
+    if (!state->problem || (state->problem->kind == ProblemKind::not_found && !state->problem->dangling)) {
+      return;  // it was removed with its checkpoint, whose files are reported
     }
     Problem problem = *state->problem;
-    if (problem.kind == ProblemKind::not_found) {
-      if (problem.text != storage::leads_nowhere) {
-        return;  // removed with its checkpoint, whose files are reported
-      }
-      problem = damaged(std::move(problem.text));
-    } else if (const auto named = step_of_name(text::folder_of(path));
-               problem.kind == ProblemKind::not_yet && request_.as_it_stands && named &&
-               named->unit == StepUnit::step && named->number < last_state_) {
+    const auto named = step_of_name(text::folder_of(path));
+    if (problem.dangling || (problem.kind == ProblemKind::not_yet && request_.as_it_stands && named &&
+                             named->unit == StepUnit::step && named->number < last_state_)) {
       problem.kind = ProblemKind::damaged;
     } else if (problem.kind == ProblemKind::not_yet) {
       look_again_after(age_of_file(path));
@@ -426,10 +421,14 @@ class CheckpointLook {
     const bool awaited = !request_.as_it_stands && age < young;
     bool growing = false;
     bool partial = false;
+    const auto tell = [&](Problem problem) {
+      problem.step = GlobalStep(checkpoint.step);
+      problems_.add(std::move(problem));
+    };
     for (const TensorSet& set : checkpoint.sets) {
-      partial = tell_shards(set, was_whole, awaited) || partial;
+      partial = tell_shards(set, was_whole, awaited, tell) || partial;
       for (const std::string& file : set.files) {
-        growing = tell_problems_of(file, checkpoint.step) || growing;
+        growing = tell_problems_of(file, checkpoint.step, tell) || growing;
       }
     }
     if (partial && awaited) {
@@ -492,31 +491,31 @@ class CheckpointLook {
 
   /// Reports the problems of a set's shards and index. `was_whole`: those that are missing were removed. `awaited`:
   /// what is missing may still be written. Returns whether something is missing.
-  bool tell_shards(const TensorSet& set, bool was_whole, bool awaited) {
+  bool tell_shards(const TensorSet& set, bool was_whole, bool awaited, const Tell& tell) {
     bool partial = false;
     const auto add = [&](Problem problem) {
       partial = true;
       problem.unfinished = true;
       problem.kind = awaited && problem.kind == ProblemKind::damaged ? ProblemKind::not_yet : problem.kind;
-      problems_.add(std::move(problem));
+      tell(std::move(problem));
     };
     if (const auto index = listing_->indexes.find(set.index);
         index && !*index && !(was_whole && index->problem().kind == ProblemKind::not_found)) {
       add(in_file(index->problem(), set.index));
     }
-    check_shards(set, *listing_, problems_, was_whole ? [](const Problem&) {} : std::function<void(Problem)>(add));
+    check_shards(set, *listing_, tell, was_whole ? [](const Problem&) {} : Tell(add));
     return partial;
   }
 
   /// Reports the problems of a file. Returns true if it may still be written to. If the trial is not followed, that
   /// ends once a later step is complete.
-  bool tell_problems_of(const std::string& file, std::int64_t step) {
+  bool tell_problems_of(const std::string& file, std::int64_t step, const Tell& tell) {
     const auto header = listing_->headers.find(file);
     const std::chrono::nanoseconds age = age_of_file(file, header->written);
     const bool named_alone = !place_.file.empty();
     const bool ended = request_.as_it_stands && (named_alone || step < last_whole_);
     const bool growing = may_grow(*header, age) && !ended;
-    tell_problems(file, *header, growing, named_alone, [&](Problem problem) { problems_.add(std::move(problem)); });
+    tell_problems(file, *header, growing, named_alone, tell);
     if (growing) {
       look_again_after(age);
       listing_->headers.read_again(file);
@@ -803,7 +802,8 @@ std::optional<Held> holds_checkpoints(FolderWalk& folder) {
     const Entries& entries = folder.below(name);
     return std::ranges::any_of(entries, [&](const storage::DirEntry& entry) {
       const std::string path = text::path_in(name, entry.name);
-      return entry.kind == storage::EntryKind::folder && holds_files(folder.below(path), path);
+      return entry.kind == storage::EntryKind::folder && !is_name_of_copy(entry.name) &&
+             holds_files(folder.below(path), path);
     });
   };
   const bool of_components = may_have_components(folder.name(), folder.has(pipeline_name));

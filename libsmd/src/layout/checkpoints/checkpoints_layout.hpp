@@ -153,7 +153,7 @@ class CheckpointListing final : public Listing {
 
 /// Reports problems of shards and their index, if that could be read: entries that were refused, a stale index, and
 /// tensors that are not in the file that it names. Calls `missing` for shards that are not there.
-void check_shards(const TensorSet& set, const CheckpointListing& listing, ProblemList& problems,
+void check_shards(const TensorSet& set, const CheckpointListing& listing, const std::function<void(Problem)>& report,
                   const std::function<void(Problem)>& missing);
 
 /// Returns a row for each step of a log, without ids. `replaced`: set to how many numbers others of their

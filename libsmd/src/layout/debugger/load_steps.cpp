@@ -179,10 +179,11 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
   for (StepLoader::Result& item : odd) {
     const StepPart& file = files[item.index];
     if (item.failure) {
-      const bool removed = item.failure->kind == ProblemKind::not_found && item.failure->text != storage::leads_nowhere;
+      const bool removed = item.failure->kind == ProblemKind::not_found && !item.failure->dangling;
       loaded.failures.push_back({file, std::move(*item.failure), removed});
     }
     for (Problem& problem : item.refused.all(listing.path(file))) {
+      problem.step = GlobalStep(file.step);
       loaded.notes.add(std::move(problem));
     }
   }

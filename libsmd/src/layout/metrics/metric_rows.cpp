@@ -58,6 +58,12 @@ std::optional<std::int64_t> step_in(const Cell& cell) noexcept {
   return !cell.text.empty() ? step_of(cell.text) : cell.is_number ? text::whole_of(cell.number) : std::nullopt;
 }
 
+/// Returns a time in seconds since 1970. A number beyond the year 5000 counts milliseconds, microseconds or
+/// nanoseconds.
+double seconds_in(double time) noexcept {
+  return time < 1e11 ? time : time < 1e14 ? time / 1e3 : time < 1e17 ? time / 1e6 : time / 1e9;
+}
+
 /// Takes the rows of a log.
 class MetricTaker {
  public:
@@ -719,7 +725,7 @@ class MetricTaker {
   bool take_plain_row(std::span<const double> read) {
     const auto step =
         plan_.step ? text::whole_of(read[*plan_.step]) : std::optional(static_cast<std::int64_t>(cursor_.rows));
-    std::byte* to = step ? rows_.add_row(*step, plan_.time ? read[*plan_.time] : unknown_time) : nullptr;
+    std::byte* to = step ? rows_.add_row(*step, plan_.time ? seconds_in(read[*plan_.time]) : unknown_time) : nullptr;
     if (to == nullptr) {
       return false;
     }
@@ -799,7 +805,7 @@ class MetricTaker {
         }
       }
       if (role == Role::wall_time) {
-        time = cell.is_number ? cell.number : text::seconds_of_time(cell.text, false).value_or(time);
+        time = cell.is_number ? seconds_in(cell.number) : text::seconds_of_time(cell.text, false).value_or(time);
       } else if (role == Role::epoch && cell.is_number) {
         epoch = cell.number;
       }

@@ -3,6 +3,7 @@
 #include "layout/metrics/hyperparameter_files.hpp"
 #include "layout/metrics/metric_rows.hpp"
 #include "text/escape.hpp"
+#include "text/loss_name.hpp"
 #include "text/words.hpp"
 #include "wire/first_bytes.hpp"
 
@@ -111,7 +112,7 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
     if (column.texts != 0) {
       const std::string text = fmt::format("'{}' has {} that {} no number, and left out", printable(cursor.names[id]),
                                            text::counted(column.texts, "value"), column.texts == 1 ? "is" : "are");
-      if (column.series != no_id || !any) {
+      if (column.series != no_id || !any || text::is_loss_name(cursor.names[id])) {
         remark(text);
       } else {
         notes.add(make_problem(ProblemKind::note, printable(cursor.path) + ": " + text));  // as it should be

@@ -114,8 +114,14 @@ class WandbTaker {
 
   /// Ends the look. System metrics of the newest step are kept back while more may come.
   void finish(Found& found, std::shared_ptr<const CollectionsInfo> collections) {
-    if (request_.as_it_stands || (!cursor_.files.empty() && cursor_.files.back().exit_code)) {
+    const bool places =
+        request_.as_it_stands || request_.provisional || (!cursor_.files.empty() && cursor_.files.back().exit_code);
+    if (places && !cursor_.pending.empty()) {
+      if (rows_.previous() == no_id) {  // perhaps no file was read
+        rows_.begin_file(cursor_.table, {}, cursor_.files[cursor_.newest_file].path, cursor_.newest_file, 0);
+      }
       place_system_metrics(std::numeric_limits<double>::infinity());
+      cursor_.placed_early = true;
     }
     rows_.finish(found, std::move(collections));
   }
@@ -385,6 +391,7 @@ class WandbTaker {
     }
     const double newest = times.empty() ? -infinity : times.back().first;
     place_system_metrics(time_ >= newest ? time_ : infinity);
+    cursor_.placed_early = false;
     if (late) {
       rows_.restart(cursor_.system_metrics, step_);
     }
@@ -433,9 +440,10 @@ class WandbTaker {
       if (!std::exchange(cursor_.facts[id].system, true)) {
         cursor_.system_metrics.push_back(id);
       }
-      if (!series.has_value || step > series.last_step) {
-        rows_.begin_value(series, ValueKind::system, step);
-        rows_.add_number(series.name, Dtype::float64, std::bit_cast<std::uint64_t>(measured.second), measured.first);
+      const bool again = cursor_.placed_early && step == cursor_.times.back().second;
+      if (!series.has_value || step > series.last_step || again) {
+        rows_.take_number(series, ValueKind::system, step, Dtype::float64,
+                          std::bit_cast<std::uint64_t>(measured.second), measured.first);
       }
     }
     cursor_.pending.erase(cursor_.pending.begin(), later);
@@ -581,6 +589,7 @@ std::shared_ptr<WandbListing> listing_of(const std::shared_ptr<WandbCursor>& cur
   }
   add_notes(*cursor, step_is_given, listing->notes);
   listing->ended = cursor->extras.exit_code.has_value();
+  listing->keeps_back = !cursor->pending.empty() && !cursor->times.empty();
   return listing;
 }
 
@@ -683,7 +692,7 @@ Outcome<Found> look_at_wandb(storage::Storage& storage, const LookRequest& reque
     changed = changed_files(storage, *files, *cursor);
   }
   const bool step_is_given = !place.step_name.empty();
-  if (changed->empty() && before != nullptr && !found.afresh) {
+  if (changed->empty() && before != nullptr && !found.afresh && !(before->keeps_back && request.provisional)) {
     found.collections = std::move(collections);
     found.listing = listing_of(cursor, before, step_is_given, std::move(notes));
     return found;

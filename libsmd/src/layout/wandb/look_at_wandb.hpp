@@ -74,6 +74,7 @@ struct WandbCursor : SeriesCursor {
   std::uint32_t newest_file = 0;                       ///< That of the newest of these steps.
   std::vector<std::uint32_t> system_metrics;           ///< Ids of names.
   std::multimap<double, SystemMetric> pending;         ///< By time.
+  bool placed_early = false;  ///< Some are at the newest step already, and later ones supersede them.
 };
 
 using WandbListing = ListingOf<WandbCursor>;

@@ -86,14 +86,9 @@ HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, T from
   return below;
 }
 
-inline std::size_t between_float(const std::byte* source, std::size_t n, bool magnitude, float from, float to,
-                                 float* out, std::size_t& found) {
-  return magnitude ? between_of<true>(source, n, from, to, out, found)
-                   : between_of<false>(source, n, from, to, out, found);
-}
-
-inline std::size_t between_double(const std::byte* source, std::size_t n, bool magnitude, double from, double to,
-                                  double* out, std::size_t& found) {
+template <class T>
+std::size_t between_bounds(const std::byte* source, std::size_t n, bool magnitude, T from, T to, T* out,
+                           std::size_t& found) {
   return magnitude ? between_of<true>(source, n, from, to, out, found)
                    : between_of<false>(source, n, from, to, out, found);
 }

@@ -376,16 +376,8 @@ HWY_INLINE void stream_bytes_as(bool truth, const std::byte* source, std::size_t
     magnitude = hn::ReorderWidenMulAccumulate(wide, hn::Abs(v), one, magnitude, magnitude_more);
     square = hn::ReorderWidenMulAccumulate(wide, v, v, square, square_more);
   }
-  // One by one, because not every instruction set reduces 16-bit lanes.
-  HWY_ALIGN std::int16_t lanes[2][64];
-  hn::Store(min, d, lanes[0]);
-  hn::Store(max, d, lanes[1]);
-  result.min = lanes[0][0];
-  result.max = lanes[1][0];
-  for (std::size_t i = 1; i < hn::Lanes(d); ++i) {
-    result.min = lanes[0][i] < result.min ? lanes[0][i] : result.min;
-    result.max = lanes[1][i] > result.max ? lanes[1][i] : result.max;
-  }
+  result.min = smallest_lane(d, min);
+  result.max = largest_lane(d, max);
   result.sum = hn::GetLane(hn::SumOfLanes(wide, hn::Add(sum, sum_more)));
   result.magnitude = hn::GetLane(hn::SumOfLanes(wide, hn::Add(magnitude, magnitude_more)));
   result.square = hn::GetLane(hn::SumOfLanes(wide, hn::Add(square, square_more)));

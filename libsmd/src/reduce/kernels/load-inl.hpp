@@ -61,6 +61,20 @@ HWY_INLINE double largest_of(D d, V v) {
   return static_cast<double>(hn::GetLane(hn::MaxOfLanes(d, v)));
 }
 
+// One by one, because not every instruction set reduces 16-bit lanes.
+template <class D>
+HWY_INLINE hn::TFromD<D> smallest_lane(D d, hn::Vec<D> v) {
+  HWY_ALIGN hn::TFromD<D> lanes[64];
+  hn::Store(v, d, lanes);
+  return *std::min_element(lanes, lanes + hn::Lanes(d));
+}
+template <class D>
+HWY_INLINE hn::TFromD<D> largest_lane(D d, hn::Vec<D> v) {
+  HWY_ALIGN hn::TFromD<D> lanes[64];
+  hn::Store(v, d, lanes);
+  return *std::max_element(lanes, lanes + hn::Lanes(d));
+}
+
 // For targets without an instruction for it, Highway's own conversion from half precision turns infinities and NaN into
 // large numbers.
 #undef SMD_REDUCE_CONVERTS_HALVES

@@ -56,7 +56,7 @@ struct Chains {
     rest[k] = hn::MulAdd(rest[k], v, error);
     main[k] = next;
   }
-  HWY_INLINE void finish(double& high, double& low, std::int64_t& exponent) {
+  HWY_INLINE ScaledProduct finish() {
     const Doubles d;
     normalise(0);
     normalise(1);
@@ -67,24 +67,22 @@ struct Chains {
       hn::Store(rest[k], d, parts[k][1]);
     }
     hn::Store(exponents, hn::RebindToSigned<Doubles>(), powers);
-    high = 1;
-    low = 0;
-    exponent = 0;
+    ScaledProduct all;
     for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) {
-      exponent += powers[lane];
+      all.exponent += powers[lane];
       for (int k = 0; k < 2; ++k) {
         const double factor = parts[k][0][lane];
-        const double next = high * factor;
-        const double error = std::fma(high, factor, -next);
-        low = low * factor + high * parts[k][1][lane] + error;
-        high = next;
+        const double next = all.high * factor;
+        const double error = std::fma(all.high, factor, -next);
+        all.low = all.low * factor + all.high * parts[k][1][lane] + error;
+        all.high = next;
       }
     }
+    return all;
   }
 };
 
-inline void product(const double* values, std::size_t n, std::size_t group, double& high, double& low,
-                    std::int64_t& exponent) {
+inline ScaledProduct product(const double* values, std::size_t n, std::size_t group) {
   const Doubles d;
   const std::size_t lanes = hn::Lanes(d);
   Chains chains;
@@ -107,13 +105,13 @@ inline void product(const double* values, std::size_t n, std::size_t group, doub
     }
     chains.times(0, v);
   }
-  chains.finish(high, low, exponent);
+  return chains.finish();
 }
 
 // The product of two shorter numbers is exact in double.
 template <class T, class Widen>
-HWY_INLINE void stream_product_of(const std::byte* source, std::size_t n, std::size_t group, double& high, double& low,
-                                  std::int64_t& exponent, const Widen& widen) {
+HWY_INLINE ScaledProduct stream_product_of(const std::byte* source, std::size_t n, std::size_t group,
+                                           const Widen& widen) {
   const std::size_t two = 2 * hn::Lanes(Doubles());
   Chains chains;
   std::size_t until = 0;
@@ -133,16 +131,15 @@ HWY_INLINE void stream_product_of(const std::byte* source, std::size_t n, std::s
       until = 0;
     }
   }
-  chains.finish(high, low, exponent);
+  return chains.finish();
 }
 
-inline void stream_product(Dtype type, const std::byte* source, std::size_t n, std::size_t group, double& high,
-                           double& low, std::int64_t& exponent) {
-  visit_floats(type, [&]<class As>(As) HWY_ATTR {
+inline ScaledProduct stream_product(Dtype type, const std::byte* source, std::size_t n, std::size_t group) {
+  return visit_floats(type, [&]<class As>(As) HWY_ATTR {
     if constexpr (std::is_same_v<typename As::T, double>) {
-      product(typed<double>(source), n, group, high, low, exponent);
+      return product(typed<double>(source), n, group);
     } else {
-      stream_product_of<typename As::T>(source, n, group, high, low, exponent, typename As::Widen());
+      return stream_product_of<typename As::T>(source, n, group, typename As::Widen());
     }
   });
 }

@@ -138,19 +138,6 @@ struct HalfRange {
     }
     return (smallest_lane(d, smallest) + 1U) & 0xFFFFU;
   }
-  // One by one, because not every instruction set reduces 16-bit lanes.
-  template <class D>
-  HWY_INLINE static hn::TFromD<D> smallest_lane(D d, hn::Vec<D> v) {
-    HWY_ALIGN hn::TFromD<D> lanes[64];
-    hn::Store(v, d, lanes);
-    return *std::min_element(lanes, lanes + hn::Lanes(d));
-  }
-  template <class D>
-  HWY_INLINE static hn::TFromD<D> largest_lane(D d, hn::Vec<D> v) {
-    HWY_ALIGN hn::TFromD<D> lanes[64];
-    hn::Store(v, d, lanes);
-    return *std::max_element(lanes, lanes + hn::Lanes(d));
-  }
 };
 
 // Converts a vector of 16-bit floats to two of floats, in any order.

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <smd/dtype.hpp>
+
+namespace smd::tool {
+
+/// A number of a scalar at a step.
+struct ScalarValue {
+  std::int64_t step = 0;
+  double number = 0;
+  std::uint64_t bits = 0;  ///< The bytes of its element, as `Place::number`; 0 if only `number` is used.
+  Dtype dtype = Dtype::float64;
+};
+
+/// Finds the best and the last value of one scalar. At each step the value of the first worker counts, unless that of
+/// another one is not finite.
+class BestAndLast {
+ public:
+  /// `doubts_zero`: 0 after positive values is not the best, because some frameworks log 0 in place of NaN.
+  BestAndLast(bool least, bool doubts_zero) noexcept : least_(least), doubts_zero_(doubts_zero) {}
+
+  /// Takes a value. They come by step, and those of a step by worker; one that comes late is left out.
+  void add(const ScalarValue& value) noexcept {
+    const bool finite = std::isfinite(value.number);
+    if (last_ && value.step <= last_->step) {
+      if (value.step == last_->step && !finite && std::isfinite(last_->number)) {
+        last_ = value;
+        best_ = best_before_;
+      }
+      return;
+    }
+    last_ = value;
+    best_before_ = best_;
+    const bool doubtful = doubts_zero_ && positive_ && value.number == 0;
+    doubted_ = doubted_ || doubtful;
+    positive_ = positive_ || value.number > 0;
+    const bool better = !best_ || (least_ ? value.number < best_->number : value.number > best_->number);
+    if (finite && better && !doubtful) {
+      best_ = value;
+    }
+  }
+  /// Takes the newest value of a worker. If it is not finite, it is the last value, even if others went on.
+  void add_newest(const ScalarValue& value) noexcept {
+    if (!std::isfinite(value.number) && (!not_finite_ || not_finite_->step < value.step)) {
+      not_finite_ = value;
+    }
+  }
+
+  [[nodiscard]] const std::optional<ScalarValue>& best() const noexcept { return best_; }  ///< The first of equals.
+  [[nodiscard]] const std::optional<ScalarValue>& last() const noexcept { return not_finite_ ? not_finite_ : last_; }
+  [[nodiscard]] bool doubted_zero() const noexcept { return doubted_; }  ///< Whether a 0 was left out.
+
+ private:
+  bool least_;
+  bool doubts_zero_;
+  bool positive_ = false;  // a value was
+  bool doubted_ = false;
+  std::optional<ScalarValue> last_;
+  std::optional<ScalarValue> best_;
+  std::optional<ScalarValue> best_before_;  // the last step
+  std::optional<ScalarValue> not_finite_;   // of the newest values of workers
+};
+
+}  // namespace smd::tool
