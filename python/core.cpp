@@ -77,8 +77,10 @@ const char* wait_for_steps(const Trial& trial, const std::vector<StepKey>& steps
 
 class Follower {
  public:
-  Follower(const Trial& trial, Seconds idle, Seconds timeout, Seconds interval, std::optional<GlobalStep> after)
-      : trial_(trial), options_{.wait = wait_options(timeout, idle, interval, {}), .after = after} {
+  Follower(const Trial& trial, Seconds idle, Seconds timeout, Seconds interval, std::optional<GlobalStep> after,
+           std::optional<GlobalStep> whole_before)
+      : trial_(trial),
+        options_{.wait = wait_options(timeout, idle, interval, {}), .after = after, .whole_before = whole_before} {
     begin();
   }
 
@@ -401,7 +403,8 @@ void add_tensor(py::module_& module) {
 
 void add_trial(py::module_& module) {
   py::class_<Follower>(module, "Follower")
-      .def(py::init<const Trial&, Seconds, Seconds, Seconds, std::optional<GlobalStep>>(), py::keep_alive<1, 2>())
+      .def(py::init<const Trial&, Seconds, Seconds, Seconds, std::optional<GlobalStep>, std::optional<GlobalStep>>(),
+           py::keep_alive<1, 2>())
       .def("next", &Follower::next);
   py::class_<NoRefresh>(module, "NoRefresh").def(py::init<const std::vector<const Trial*>&>());
   py::class_<Refresh>(module, "Refresh").def(py::init<const std::vector<const Trial*>&>());
@@ -410,8 +413,6 @@ void add_trial(py::module_& module) {
       .def_property_readonly("name", &Trial::name)
       .def_property_readonly("path", &Trial::path)
       .def_property_readonly("layout", [](const Trial& t) { return t.layout().name; })
-      .def_property_readonly("_steps_grow",
-                             [](const Trial& t) { return !t.layout().marks_steps && !t.layout().has_headers; })
       .def_property_readonly("remote", [](const Trial& t) { return is_remote_path(t.path()); })
       .def_property_readonly("problems", &Trial::problems)
       .def_property_readonly("ended", &Trial::ended)

@@ -161,13 +161,18 @@ class ConfigurationError(Error):
 
 
 class Record:
-    """Facts as attributes."""
+    """Facts as attributes, by which it is compared."""
 
     def __init__(self, **facts: Any):
         self.__dict__.update(facts)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None
 
 
 class Problem(Record):
@@ -213,11 +218,11 @@ def open(path: str | os.PathLike[str], **options: Any) -> Trial:
     auto_refresh=False: look for new steps only at `refresh`; timeout: seconds to wait until there is a trial;
     incomplete_step_wait_window; on S3: endpoint_url, region, profile, sign_requests, requester_pays, cache.
 
-    as_it_stands concerns logs and checkpoints. True: the trial is read as the commands read it, as one that has ended:
-    with a last line without an end, say; later changes are not seen. False: it is read as one that is still written, so
-    what is half written is not read yet. By default it is read as it stands until it grows: once a query or `refresh`
-    finds something new, or `follow` or `wait_for_steps` waits, all is read again as with False. With a timeout the
-    default is False."""
+    as_it_stands concerns logs and checkpoints; a debugger's trial says itself when it has ended. True: the trial is
+    read as the commands read it, as one that has ended: with a last line without an end, say; later changes are not
+    seen, except by `load_range`. False: it is read as one that is still written, so what is half written is not read
+    yet. By default it is read as it stands until it grows: once a query or `refresh` finds something new, or `follow`
+    or `wait_for_steps` waits, all is read again as with False. With a timeout the default is False."""
     from smd._trial import Trial
     return Trial(path, **options)
 

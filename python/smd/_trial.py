@@ -225,11 +225,13 @@ class Trial(_core.Trial):
         return self._wait([(step, mode) for step in required_steps], timeout, idle, interval)
 
     def follow(self, idle: float | None = None, timeout: float | None = None, interval: float | None = None,
-               after: int | None = None) -> Steps:
+               after: int | None = None, whole_before: int | None = None) -> Steps:
         """Returns an iterator over the global steps that are there and those to come, until the job ends.
 
-        In a log a step can grow: it comes again each time that something of it has arrived."""
-        return Steps(_core.Follower(self, idle, timeout, interval, after))
+        In a log a step can grow: it comes again each time that something of it has arrived. Steps before whole_before
+        are held back until they are whole: until a later one has come and nothing up to them for ten seconds, or
+        nothing has come for a minute."""
+        return Steps(_core.Follower(self, idle, timeout, interval, after, whole_before))
 
     def refresh(self) -> None:
         """Reads what is new."""

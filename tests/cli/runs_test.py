@@ -15,12 +15,12 @@ import tempfile
 
 from permissions import bound_by_permissions
 
-LEAST = set("brier cer crossentropy err error errors fid logloss loss losses lpips mae mape mse nll perplexity ppl rmse "
-            "wer".split())
-GREATEST = set("acc accuracies accuracy ap auc aucpr auprc auroc bleu chrf cider corr correlation dice elo exactmatch "
-               "explainedvariance f1 fbeta hitrate hits iou jaccard kappa map mcc meteor miou mrr ndcg passrate pearson "
-               "pearsonr precision psnr r2 recall return returns rew reward rewards rouge score scores sensitivity "
-               "spearman spearmanr specificity ssim success winrate".split())
+LEAST = set("brier cer crossentropy crps daviesbouldin deviance err error errors fid kl logloss loss losses lpips mae "
+            "mape mse nll patchsimilarity penalty perplexity ppl rankedprobability rmse wer".split())
+GREATEST = set("acc accuracies accuracy ap auc aucpr auprc auroc bleu chrf cider comet corr correlation dcg dice elo "
+               "exactmatch explainedvariance f1 fbeta fitness hitrate hits hmean iou jaccard kappa map mcc meteor miou "
+               "mrr ndcg passrate pearson pearsonr precision psnr r2 recall return returns rew reward rewards rouge "
+               "score scores sensitivity similarity spearman spearmanr specificity ssim success winrate".split())
 NOT_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -28,14 +28,18 @@ def number(value):
     return NOT_NUMBERS[value] if isinstance(value, str) else value
 
 
-def least_is_best(name, tensor):
+def least_is_best(name):
     words = re.findall("[a-z0-9]+",
                        re.sub("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name).lower())
-    words += [one + other for one, other in zip(words, words[1:])]
-    greatest = any(re.fullmatch("(pass|top)[0-9]+", word) for word in words)
-    words += [word.rstrip("0123456789") for word in words]
-    return ("losses" in tensor.get("collections", []) or bool(LEAST & set(words)) or
-            not (greatest or GREATEST & set(words)))
+    forms = [{form for whole in (word, before + word) for form in (whole, whole.rstrip("0123456789"))}
+             for before, word in zip([""] + words, words)]
+    if {"std", "stddev", "stderr", "rejected"} & set().union(*forms):
+        return True
+    least = [place for place, words_there in enumerate(forms) if words_there & LEAST]
+    if least:
+        return "likelihood" in words or not {"neg", "negative"} & set(words[:least[0]])
+    known = set().union(*forms)
+    return not (GREATEST & known or any(re.fullmatch("(pass|top)[0-9]+", word) for word in known))
 
 
 def expected_scalar(name, tensor):
@@ -44,10 +48,12 @@ def expected_scalar(name, tensor):
         for step, value in zip(saved["steps"], saved["values"]):
             by_step.setdefault(step, number(value))
     known = [(value, step) for step, value in by_step.items() if math.isfinite(value)]
-    if "losses" in tensor.get("collections", []):  # 0 after positive values may stand for NaN
-        positive = min((step for step, value in by_step.items() if value > 0), default=math.inf)
-        known = [(value, step) for value, step in known if value != 0 or step < positive]
-    pick = min if least_is_best(name, tensor) else max
+    pick = min if least_is_best(name) else max
+    if "losses" in tensor.get("collections", []) and pick is min:  # 0 may stand for NaN
+        doubtful = min((step for step, value in by_step.items() if not -math.inf < value <= 0), default=math.inf)
+        sound = [(value, step) for value, step in known if value != 0 or step < doubtful]
+        if sound != known or not any(by_step.values()):
+            known = sound if min(sound, default=(0, 0))[0] else []
     best = pick((value for value, _ in known), default=None)
     step = min((step for value, step in known if value == best), default=None)
     return by_step[max(by_step)], best, step

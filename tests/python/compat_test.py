@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import unittest.mock
 
@@ -202,8 +203,8 @@ class Rules(unittest.TestCase):
         self.assertIn("VanishingGradientRule skips step 10", logs.output[1])
         self.assertIn("the event file is missing", logs.output[1])
 
-    def test_a_step_that_grows_is_invoked_once(self):
-        """A log has a step's values in several lines; the rule itself writes those that come meanwhile."""
+    def test_steps_are_invoked_once_they_are_whole(self):
+        """A log has a step's values in several lines; ten seconds after the last of them the rule is invoked."""
         with tempfile.TemporaryDirectory() as folder:
             log = os.path.join(folder, "metrics.jsonl")
 
@@ -216,14 +217,27 @@ class Rules(unittest.TestCase):
 
                 def invoke_at_step(self, step):
                     self.seen.append((step, float(self.base_trial.tensor("eval").value(step))))
-                    if step == 0:
-                        write({"step": 1, "eval": 4}, {"step": 2, "loss": 5}, {"step": 2, "eval": 6})
                     return True
 
-            write({"step": 0, "loss": 1}, {"step": 0, "eval": 2}, {"step": 1, "loss": 3})
-            with unittest.mock.patch("smd.compat.smdebug._QUIET", 0.2):
-                self.assertEqual(self.met_at(Seen(create_trial(log)), end_step=3), [0, 1, 2])
-            self.assertEqual(Seen.seen, [(0, 2), (1, 4), (2, 6)])
+            write({"step": 0, "loss": 1}, {"step": 1, "loss": 3}, {"step": 2, "loss": 5})
+            late = threading.Timer(0.5, write, [{"step": 0, "eval": 2}, {"step": 1, "eval": 4}])
+            late.start()
+            met = self.met_at(Seen(create_trial(log)), end_step=2)
+            late.join()
+            self.assertEqual(met, [0, 1])
+            self.assertEqual(Seen.seen, [(0, 2), (1, 4)])
+
+    def test_a_step_that_comes_again_is_invoked_once(self):
+        class Seen(Rule):
+            seen = []
+
+            def invoke_at_step(self, step):
+                self.seen.append(step)
+
+        trial = create_trial(DIGITS)
+        with unittest.mock.patch.object(trial, "follow", return_value=iter([0, 5, 0, 5, 10])):
+            invoke_rule(Seen(trial))
+        self.assertEqual(Seen.seen, [0, 5, 10])
 
 
 class Saving(unittest.TestCase):
@@ -250,6 +264,25 @@ class Saving(unittest.TestCase):
             reduced = {key: float(one) for key, one in trial.tensor("big").reduction_values(2).items()}
             self.assertEqual(reduced, {("max", False): 6.0, ("l1", True): 24.0})  # 2 * 3; 2 * (3+2+1+1+2+3)
             self.assertEqual(trial.tensor("scalar/loss").value(3), 0.25)
+
+    def test_steps_of_modes(self):
+        every = framework.SaveConfigMode(save_interval=2)
+        for config in (every, {ModeKeys.TRAIN: every}, {"TRAIN": every}, {"train": {"save_interval": 2}},
+                       framework.SaveConfig({"Train": every})):
+            with tempfile.TemporaryDirectory() as folder:
+                hook = framework.Hook(folder, save_config=config)
+                hook.set_mode(ModeKeys.TRAIN)
+                for _ in range(4):
+                    hook.save_tensor("x", np.ones(1))
+                    hook.next_step()
+                hook.close()
+                self.assertEqual(create_trial(folder).steps(), [0, 2], config)
+            self.assertEqual(framework.Collection("x", save_config=config).save_config.get_save_config(ModeKeys.TRAIN),
+                             every)
+        for wrong in ({1: every}, {"bogus": every}, {None: every}, {ModeKeys.TRAIN: 2}):
+            for make in (framework.SaveConfig, framework.SaveConfig.parse):
+                self.assertRaisesRegex(ValueError, "must be of type ModeKey,SaveConfigMode", make, wrong)
+        self.assertRaises(TypeError, framework.SaveConfig.parse, 2)
 
     def test_a_collection_is_saved_by_its_own_steps_alone(self):
         for of_hook in ({"save_interval": 1, "end_step": 3}, {"save_steps": [7], "start_step": 5}):
@@ -376,6 +409,7 @@ class Saving(unittest.TestCase):
         steps = [step for step in range(12) if framework.SaveConfig(save_interval=5, save_steps=[3], end_step=10)
                  .should_save_step(framework.modes.EVAL, step)]
         self.assertEqual(steps, [0, 3, 5])
+        self.assertEqual(framework.SaveConfig.parse(None), framework.SaveConfig())
         with tempfile.TemporaryDirectory() as folder:
             hook = framework.Hook(folder)
             self.assertRaises(NotImplementedError, hook.register_module, object())
@@ -425,6 +459,8 @@ class Running(unittest.TestCase):
                                   stderr=subprocess.PIPE, text=True, check=False)
             self.assertEqual(done.returncode, status)
             self.assertIn("usage: python3 -m smd.compat", (done.stdout, done.stderr)[shown])
+            if not words:
+                self.assertTrue(done.stderr.endswith("the following arguments are required: SCRIPT\n"), done.stderr)
 
 
 if __name__ == "__main__":

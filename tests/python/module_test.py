@@ -382,6 +382,12 @@ class AsItStands(InFolder):
         self.grow("\n")
         self.assertEqual(log.wait_for_steps([1]), "reached")
 
+    def test_steps_are_held_back_until_they_are_whole(self):
+        for whole_before, held in ((1, True), (2**63 - 1, True), (None, False)):
+            begun = time.monotonic()
+            follower = self.log("step,loss\n0,1\n").follow(timeout=1, whole_before=whole_before)
+            self.assertEqual((next(follower), time.monotonic() - begun >= 1), (0, held), whole_before)
+
     def test_a_step_that_grows_comes_again(self):
         log = self.log("step,loss,accuracy\n0,1,\n")
         follower = log.follow(idle=9)
@@ -512,6 +518,10 @@ class Errors(unittest.TestCase):
         error = self.raised(smd.NoMoreData, lambda: gradient.value(10**6), last_step=None)
         again = pickle.loads(pickle.dumps(error))
         self.assertEqual((str(again), vars(again)), (str(error), vars(error)))
+        problem = smd.Problem(kind="Damaged", file="a", offset=3, text="bad")
+        for again in (copy.copy(problem), pickle.loads(pickle.dumps(problem))):
+            self.assertEqual(again, problem)
+        self.assertNotEqual(smd.Problem(kind="Damaged", file="a", offset=4, text="bad"), problem)
 
     def test_modes_are_an_enumeration(self):
         self.assertEqual([mode.name for mode in smd.Mode], ["TRAIN", "EVAL", "PREDICT", "GLOBAL"])

@@ -110,7 +110,7 @@ std::string loss_item(const LossFacts& of) {
     return fmt::format("{} was {}", loss, last);
   }
   if (!facts.least) {
-    return fmt::format("{} was never a finite number; it is {}", loss, last);
+    return fmt::format("{} has no least value that counts; it is {}", loss, last);
   }
   const double least = facts.least->y;
   const std::string was = fmt::format("{} was least at step {} ({:.3g})", loss, step_text(*facts.least), least);

@@ -20,12 +20,14 @@ struct ScalarValue {
 /// another one is not finite.
 class BestAndLast {
  public:
-  /// `doubts_zero`: 0 after positive values is not the best, because some frameworks log 0 in place of NaN.
+  /// `doubts_zero`: 0 after a value that is positive or not finite is not the best, because some frameworks log 0 in
+  /// place of NaN.
   BestAndLast(bool least, bool doubts_zero) noexcept : least_(least), doubts_zero_(doubts_zero) {}
 
   /// Takes a value. They come by step, and those of a step by worker; one that comes late is left out.
   void add(const ScalarValue& value) noexcept {
     const bool finite = std::isfinite(value.number);
+    zero_is_doubtful_ = zero_is_doubtful_ || !finite || value.number > 0;
     if (last_ && value.step <= last_->step) {
       if (value.step == last_->step && !finite && std::isfinite(last_->number)) {
         last_ = value;
@@ -35,9 +37,8 @@ class BestAndLast {
     }
     last_ = value;
     best_before_ = best_;
-    const bool doubtful = doubts_zero_ && positive_ && value.number == 0;
+    const bool doubtful = doubts_zero_ && zero_is_doubtful_ && value.number == 0;
     doubted_ = doubted_ || doubtful;
-    positive_ = positive_ || value.number > 0;
     const bool better = !best_ || (least_ ? value.number < best_->number : value.number > best_->number);
     if (finite && better && !doubtful) {
       best_ = value;
@@ -52,12 +53,15 @@ class BestAndLast {
 
   [[nodiscard]] const std::optional<ScalarValue>& best() const noexcept { return best_; }  ///< The first of equals.
   [[nodiscard]] const std::optional<ScalarValue>& last() const noexcept { return not_finite_ ? not_finite_ : last_; }
-  [[nodiscard]] bool doubted_zero() const noexcept { return doubted_; }  ///< Whether a 0 was left out.
+  /// Whether a 0 was left out, or all values are 0.
+  [[nodiscard]] bool doubted_zero() const noexcept {
+    return doubted_ || (doubts_zero_ && !zero_is_doubtful_ && best_ && best_->number == 0);
+  }
 
  private:
   bool least_;
   bool doubts_zero_;
-  bool positive_ = false;  // a value was
+  bool zero_is_doubtful_ = false;  // after the values so far
   bool doubted_ = false;
   std::optional<ScalarValue> last_;
   std::optional<ScalarValue> best_;

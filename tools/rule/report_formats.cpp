@@ -119,11 +119,11 @@ class RowsReport : public Report {
 /// json: one array of records; jsonl: the same objects, one a line. Findings and results have keys of their own.
 class JsonReport : public Report {
  public:
-  explicit JsonReport(const ReportContext& context)
-      : Report(context),
-        lines_(context.options.format == "jsonl"),
-        chosen_(
-            mapped(context.options.columns, [](const std::string& name) { return record_key("--columns", name); })) {}
+  explicit JsonReport(const ReportContext& context) : Report(context), lines_(context.options.format == "jsonl") {
+    if (context.options.columns != std::vector<std::string>{"all"}) {
+      chosen_ = mapped(context.options.columns, [](const std::string& name) { return record_key("--columns", name); });
+    }
+  }
 
   void take(const ReportRecord& record) override {
     const std::string json = record_json(record, chosen_, context_.options.precision, context_.options.nonfinite);

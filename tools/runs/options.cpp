@@ -20,15 +20,16 @@ constexpr std::array<std::string_view, 3> hp_choices = {"all", "differing", "non
 // best if its name has one of the first table; else the greatest, if it has one of the second. `#`: only with digits.
 // clang-format off
 constexpr auto least_words = std::to_array<std::string_view>({
-    "brier", "cer", "crossentropy", "err", "error", "errors", "fid", "logloss", "loss", "losses", "lpips", "mae",
-    "mape", "mse", "nll", "perplexity", "ppl", "rmse", "wer",
+    "brier", "cer", "crossentropy", "crps", "daviesbouldin", "deviance", "err", "error", "errors", "fid", "kl",
+    "logloss", "loss", "losses", "lpips", "mae", "mape", "mse", "nll", "patchsimilarity", "penalty", "perplexity",
+    "ppl", "rankedprobability", "rmse", "wer",
 });
 constexpr auto greatest_words = std::to_array<std::string_view>({
-    "acc", "accuracies", "accuracy", "ap", "auc", "aucpr", "auprc", "auroc", "bleu", "chrf", "cider", "corr",
-    "correlation", "dice", "elo", "exactmatch", "explainedvariance", "f1", "fbeta", "hitrate", "hits", "iou",
-    "jaccard", "kappa", "map", "mcc", "meteor", "miou", "mrr", "ndcg", "pass#", "passrate", "pearson", "pearsonr",
-    "precision", "psnr", "r2", "recall", "return", "returns", "rew", "reward", "rewards", "rouge", "score", "scores",
-    "sensitivity", "spearman", "spearmanr", "specificity", "ssim", "success", "top#", "winrate",
+    "acc", "accuracies", "accuracy", "ap", "auc", "aucpr", "auprc", "auroc", "bleu", "chrf", "cider", "comet", "corr",
+    "correlation", "dcg", "dice", "elo", "exactmatch", "explainedvariance", "f1", "fbeta", "fitness", "hitrate", "hits",
+    "hmean", "iou", "jaccard", "kappa", "map", "mcc", "meteor", "miou", "mrr", "ndcg", "pass#", "passrate", "pearson",
+    "pearsonr", "precision", "psnr", "r2", "recall", "return", "returns", "rew", "reward", "rewards", "rouge", "score",
+    "scores", "sensitivity", "similarity", "spearman", "spearmanr", "specificity", "ssim", "success", "top#", "winrate",
 });
 // clang-format on
 
@@ -90,20 +91,23 @@ std::optional<bool> RunsOptions::least_is_best(const std::string& name, bool is_
   }
   std::string apart = name;
   std::ranges::replace_if(apart, std::not_fn(text::is_alphanumeric), ' ');
-  std::vector<std::string> words = text::split_words(apart);
-  for (std::size_t i = 1, count = words.size(); i < count; ++i) {
-    words.push_back(words[i - 1] + words[i]);
+  std::vector<std::string> words;
+  for (const std::string& word : text::split_words(apart)) {
+    words.insert(words.end(), {words.empty() ? word : words.back() + word, word});
   }
-  const auto any_of = [&words](const auto& known) {
-    return std::ranges::any_of(words, [&known](const std::string& word) {
+  const auto first_of = [&words](const auto& known) {
+    return std::ranges::find_if(words, [&known](const std::string& word) {
       const std::string bare = word.substr(0, word.find_last_not_of("0123456789") + 1);
       return contains(known, word) || contains(known, bare) || (bare != word && contains(known, bare + "#"));
     });
   };
-  if (is_loss || any_of(least_words)) {
-    return true;
+  const bool says = first_of(std::to_array<std::string_view>({"rejected", "std", "stddev", "stderr"})) == words.end();
+  if (const auto found = first_of(least_words); says && found != words.end()) {
+    // scikit-learn negates losses, so that the greatest value is the best: `neg_log_loss`.
+    return first_of(std::to_array<std::string_view>({"neg", "negative"})) > found || contains(words, "likelihood");
   }
-  return any_of(greatest_words) ? std::optional(false) : std::nullopt;
+  const bool is_greatest = says && first_of(greatest_words) != words.end();
+  return is_greatest || is_loss ? std::optional(!is_greatest) : std::nullopt;
 }
 
 }  // namespace smd::tool::runs

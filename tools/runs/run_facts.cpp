@@ -88,9 +88,9 @@ std::optional<ScalarFacts> scalar_facts(const ScalarColumn& column, BestAndLast 
   for (const auto& [unused, value] : newest) {
     values.add_newest(value);
   }
-  const bool unknown = unknown_last && std::isfinite(values.last()->number);
-  return ScalarFacts{.last = unknown ? std::nullopt : values.last(),
-                     .best = values.best(),
+  const bool zero_is_best = values.best() && values.best()->number == 0;
+  return ScalarFacts{.last = unknown_last && std::isfinite(values.last()->number) ? std::nullopt : values.last(),
+                     .best = values.doubted_zero() && zero_is_best ? std::nullopt : values.best(),
                      .doubted_zero = values.doubted_zero(),
                      .of_one_mode = sum_of(parts, &ColumnPart::size) < column.size()};
 }
@@ -154,7 +154,7 @@ void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsign
   for (const std::string& name : wanted) {
     const bool is_loss = std::ranges::binary_search(losses, name);
     const bool least = options.least_is_best(name, is_loss).value_or(true);
-    const BestAndLast none(least, least && is_loss && !trial.layout().has_modes);
+    const BestAndLast none(least, least && is_loss && !trial.layout().has_modes && !contains(options.least, name));
     const ScalarColumn column = ScalarColumn::read(trial, name, {}, {}, {.jobs = jobs});
     const bool other = lacks_newest(column, trial, name);
     const std::optional<ScalarFacts> scalar = scalar_facts(column, none, other || column.last_unread());

@@ -22,7 +22,7 @@ namespace smd::tool::runs {
 /// What is known of one scalar of a run. Of several modes EVAL counts, else TRAIN.
 struct ScalarFacts {
   std::optional<ScalarValue> last;  ///< Nullopt if it could not be read, or is not one number.
-  std::optional<ScalarValue> best;  ///< Nullopt if no value is finite.
+  std::optional<ScalarValue> best;  ///< Nullopt if no value is finite, or a doubted 0 would be it.
   bool doubted_zero = false;        ///< As `BestAndLast::doubted_zero`.
   bool of_one_mode = false;         ///< Values of other modes are left out.
 

@@ -120,10 +120,11 @@ class RunTable {
   }
 
   void say_doubts(Diagnostics& messages) const {
-    const std::vector<std::string>& columns = options_.output.columns;
-    const auto printed = [&](const std::string& column) { return columns.empty() || contains(columns, column); };
+    const OutputOptions& output = options_.output;
+    const auto printed = [&](std::string_view column) { return output.columns.empty() || output.names(column); };
     for (const ShownScalar& scalar : scalars_) {
       const bool asked = scalar.name == options_.best;
+      const bool shown = asked || printed(scalar.best_column) || printed(scalar.step_column) || printed("scalars");
       const std::string name = single_quoted(scalar.name);
       if (asked && scalar.guessed) {
         messages.note_once(fmt::format(
@@ -136,17 +137,17 @@ class RunTable {
         if (found == run.scalars.end()) {
           continue;
         }
-        if (found->second.of_one_mode && (printed(scalar.last_column) || printed(scalar.best_column))) {
+        if (found->second.of_one_mode && (shown || printed(scalar.last_column))) {
           messages.note_once("of scalars saved in several modes, the values of EVAL are taken, else those of TRAIN");
         }
-        if (found->second.doubted_zero && (asked || printed(scalar.best_column))) {
+        if (found->second.doubted_zero && shown) {
           zeros.emplace_back(run.run);
         }
       }
       if (!zeros.empty()) {
-        messages.warning_once(name + " is exactly 0 after positive values in " + text::listed(zeros, 3) +
+        messages.warning_once(name + " is exactly 0 in " + text::listed(zeros, 3) +
                               ", which is not taken as the best: the Hugging Face Trainer logs 0 where the loss is "
-                              "NaN or infinite (logging_nan_inf_filter)");
+                              "NaN or infinite (logging_nan_inf_filter); --min takes it");
       }
     }
   }

@@ -377,10 +377,7 @@ class LocalFolder final : public Folder {
 
 /// Returns the folder that was opened beneath the root by that name.
 std::unique_ptr<Folder> local_folder(std::shared_ptr<const Anchor> root, Descriptor fd, std::string_view name) {
-  while (name.ends_with('/')) {
-    name.remove_suffix(1);
-  }
-  return std::make_unique<LocalFolder>(std::move(root), std::move(fd), std::string(name));
+  return std::make_unique<LocalFolder>(std::move(root), std::move(fd), std::string(text::without_slashes(name)));
 }
 
 class LocalStorage final : public Storage {

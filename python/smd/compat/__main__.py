@@ -10,7 +10,7 @@ from smd.compat import install
 parser = argparse.ArgumentParser("python3 -m smd.compat", description=__doc__, allow_abbrev=False)
 parser.add_argument("--force", action="store_true", help="also if a real smdebug is there")
 parser.add_argument("script", metavar="SCRIPT")
-parser.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER)
+parser.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER).required = False
 given = parser.parse_args()
 sys.argv = [given.script, *given.arguments]
 sys.path[0] = os.path.dirname(os.path.abspath(given.script))  # as for any program, and before smdebug is looked for

@@ -179,39 +179,27 @@ def _with_problems_logged(rule_obj, steps):
             yield step
 
 
-_QUIET = 60.0  # seconds without news after which the last step of a log is taken as complete
+_NO_END = 2**63 - 1  # the end_step that stands for no end
 
 
-def _steps_once(trial, after):
-    """Yields each step after one once. A step of a log, which can grow, comes when there is another one, when nothing
-    has come for a minute, or when the job has ended."""
-    if not trial._steps_grow:
-        yield from trial.follow(after=after)
-        return
-    given, held, outcome = set(), None, "idle"
-    while outcome == "idle":
-        steps = trial.follow(idle=_QUIET, after=after)
-        for step in steps:
-            if step in given or step == held:
-                continue
-            if held is not None:
-                given.add(min(held, step))
-                yield min(held, step)
-            held = step if held is None else max(held, step)
-        outcome = steps.outcome
-        if held is not None:
-            given.add(held)
-            yield held
-            held = None
+def _steps_once(trial, after, end):
+    """Yields each step after one once, though it grows: steps before the end once they are whole."""
+    given = set()
+    for step in trial.follow(after=after, whole_before=_NO_END if end is None else end):
+        if step not in given:
+            given.add(step)
+            yield step
 
 
 def invoke_rule(rule_obj, start_step=0, end_step=None, raise_eval_cond=False):
-    """Invokes a rule once at each step from start_step to before end_step, waiting while the job runs: at the last step
-    of a log, which may still grow, when nothing has come for a minute. Each step at which its condition is met is
-    logged, or, with raise_eval_cond, ends this by RuleEvaluationConditionMet. Files that are damaged or missing are
-    logged as warnings. Raises NoMoreData if the job ends before end_step, unless the rule has ended itself."""
+    """Invokes a rule once at each step from start_step to before end_step, waiting while the job runs: at a step of a
+    log or of checkpoints, which may grow, once a later one has come and nothing up to it for ten seconds, once nothing
+    has come for a minute, or once the job has ended. Each step at which its condition is met is logged, or, with
+    raise_eval_cond, ends this by RuleEvaluationConditionMet. Files that are damaged or missing are logged as warnings.
+    Raises NoMoreData if the job ends before end_step, unless the rule has ended itself."""
     rule_obj.logger.debug("Started execution of rule %s at step %s", rule_obj.rule_name, start_step)
-    for step in _with_problems_logged(rule_obj, _steps_once(rule_obj.base_trial, (start_step or 0) - 1)):
+    steps = _steps_once(rule_obj.base_trial, (start_step or 0) - 1, end_step)
+    for step in _with_problems_logged(rule_obj, steps):
         if end_step is not None and step >= end_step:
             return
         try:
@@ -233,16 +221,7 @@ def invoke_rule(rule_obj, start_step=0, end_step=None, raise_eval_cond=False):
         rule_obj.base_trial.wait_for_steps([end_step - 1])
 
 
-class _Values(smd.Record):
-    """Values that are compared by what they hold."""
-
-    def __eq__(self, other):
-        return type(self) is type(other) and vars(self) == vars(other)
-
-    __hash__ = None
-
-
-class SaveConfigMode(_Values):
+class SaveConfigMode(smd.Record):
     """At which steps of a mode a hook saves: save_steps, and multiples of save_interval from start_step to before
     end_step."""
 
@@ -256,16 +235,30 @@ class SaveConfigMode(_Values):
                                                (self.end_step is None or step_num < self.end_step))
 
 
-_NO_END = 2**63 - 1  # the end_step that stands for no end
-
-
-class SaveConfig(_Values):
+class SaveConfig(smd.Record):
     """At which steps a hook saves: a SaveConfigMode for some modes, and one of the other arguments for the rest."""
 
     def __init__(self, mode_save_configs=None, save_interval=None, start_step=None, end_step=None, save_steps=None):
         rest = SaveConfigMode(save_interval, start_step, end_step, save_steps)
-        given = mode_save_configs or {}
+        given = {Mode.__members__.get(str(getattr(mode, "name", mode)).upper()): config
+                 for mode, config in (mode_save_configs or {}).items()}
+        if None in given or not all(config is None or isinstance(config, SaveConfigMode) for config in given.values()):
+            raise ValueError(f"Each key,value in mode_save_configs={mode_save_configs} must be of type "
+                             "ModeKey,SaveConfigMode")
         super().__init__(mode_save_configs={mode: given.get(mode) or rest for mode in Mode.__members__.values()})
+
+    @classmethod
+    def parse(cls, obj):
+        """Makes one of None, a SaveConfigMode for all modes, or a dict that has for modes a SaveConfigMode or its
+        parameters. Returns a SaveConfig as it is."""
+        if isinstance(obj, SaveConfig):
+            return obj
+        if obj is None or isinstance(obj, SaveConfigMode):
+            return cls(dict.fromkeys(Mode, obj))
+        if not isinstance(obj, dict):
+            raise TypeError(f"obj={obj} cannot be parsed into a SaveConfig object")
+        return cls({mode: SaveConfigMode(**config) if isinstance(config, dict) else config
+                    for mode, config in obj.items()})
 
     def get_save_config(self, mode):
         """Returns what counts for a mode."""
@@ -281,7 +274,7 @@ class SaveConfig(_Values):
                 for mode, config in self.mode_save_configs.items() for key, value in vars(config).items()}
 
 
-class ReductionConfig(_Values):
+class ReductionConfig(smd.Record):
     """Which reductions a hook saves instead of values, or with save_raw_tensor beside them, and whether shapes."""
 
     def __init__(self, reductions=None, abs_reductions=None, norms=None, abs_norms=None, save_raw_tensor=False,
@@ -296,13 +289,14 @@ class ReductionConfig(_Values):
         return {"reductions": ",".join(names), "save_raw_tensor": self.save_raw_tensor, "save_shape": self.save_shape}
 
 
-class Collection(_Values, smd.Collection):
+class Collection(smd.Collection):
     """What a hook saves of some tensors."""
 
     def __init__(self, name, include_regex=None, tensor_names=None, reduction_config=None, save_config=None,
                  save_histogram=True):
         super().__init__(name=name, include_regex=smd._list(include_regex), tensor_names=smd._list(tensor_names),
-                         reduction_config=reduction_config, save_config=save_config, save_histogram=save_histogram)
+                         reduction_config=reduction_config, save_config=save_config and SaveConfig.parse(save_config),
+                         save_histogram=save_histogram)
 
     def include(self, regex):
         """Adds patterns of names."""
@@ -347,7 +341,7 @@ class Hook(_hook.Hook):
                       "include_regex": smd._list(include_regex), "include_collections": smd._list(include_collections),
                       "save_all": save_all or not (include_regex or include_collections or collections),
                       "tensorboard_dir": tensorboard_dir}
-        for config in (reduction_config, save_config):
+        for config in (reduction_config, save_config and SaveConfig.parse(save_config)):
             parameters.update(config.parameters() if config else {})
         super().__init__(json=json.dumps({
             "LocalPath": os.fspath(out_dir), "HookParameters": {key: value for key, value in parameters.items()

@@ -1221,6 +1221,19 @@ TEST_CASE("metrics of the machine are kept back at the newest step, or supersede
   log.append(measured_at(15, 54));  // late: where another one stands for good
   CHECK(counts(false, with_52));
   CHECK_FALSE(counts(true, {{"loss", 1, 4}, {"loss", 2, 3}, {"system/cpu", 1, 52}, {"system/cpu", 2, 53}}));
+  log.append(measured_at(34, 90) + measured_at(33, 10));  // the one that was measured last counts
+  CHECK_FALSE(counts(true, {{"loss", 1, 4}, {"loss", 2, 3}, {"system/cpu", 1, 52}, {"system/cpu", 2, 90}}));
+  log.append(history_of({{"_step", "3"}, {"_timestamp", "30"}, {"loss", "2"}}));  // written when step 4 began
+  const Values three = {{"loss", 1, 4}, {"loss", 2, 3}, {"loss", 3, 2}, {"system/cpu", 1, 52}, {"system/cpu", 2, 53}};
+  CHECK(counts(false, three));
+  log.append(history_of({{"_step", "4"}, {"_timestamp", "40"}, {"loss", "1"}}));
+  CHECK_FALSE(counts(false, {{"loss", 1, 4},
+                             {"loss", 2, 3},
+                             {"loss", 3, 2},
+                             {"loss", 4, 1},
+                             {"system/cpu", 1, 52},
+                             {"system/cpu", 2, 53},
+                             {"system/cpu", 3, 90}}));
 }
 
 TEST_CASE("a row of JSON lines without a number tells a follower nothing of the step") {

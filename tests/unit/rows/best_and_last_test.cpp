@@ -53,7 +53,7 @@ TEST_CASE("the last value is not finite if the newest one of any worker is not")
   CHECK(all.best()->number == 1);
 }
 
-TEST_CASE("0 after positive values is not the best if it may stand for NaN") {
+TEST_CASE("0 after positive values or NaN is not the best if it may stand for NaN") {
   const std::vector<ScalarValue> zeros = {{0, 2}, {1, 1}, {2, 0}, {3, 0}};
   CHECK(best_and_last(zeros, true, true).best()->step == 1);
   CHECK(best_and_last(zeros, true, true).doubted_zero());
@@ -63,6 +63,14 @@ TEST_CASE("0 after positive values is not the best if it may stand for NaN") {
   CHECK(best_and_last({{0, 0}, {1, 1}}, true, true).best()->step == 0);
   CHECK(best_and_last({{0, -1}, {1, 0}}, true, true).best()->step == 0);
   CHECK_FALSE(best_and_last({{0, -1}, {1, 0}}, true, true).doubted_zero());
+  CHECK_FALSE(best_and_last({{0, NAN}, {1, 0}}, true, true).best());
+  CHECK(best_and_last({{0, NAN}, {1, 0}}, true, true).doubted_zero());
+  CHECK_FALSE(best_and_last({{0, 0}, {0, NAN}, {1, 0}}, true, true).best());  // NaN of another worker
+  CHECK(best_and_last({{0, 0}, {1, 0}}, true, true).doubted_zero());
+  CHECK_FALSE(best_and_last({{0, 0}, {1, 0}}).doubted_zero());
+  CHECK_FALSE(best_and_last({{0, 0}, {1, 1}}, true, true).doubted_zero());
+  CHECK_FALSE(best_and_last({{0, 0}, {1, -1}}, true, true).doubted_zero());
+  CHECK_FALSE(best_and_last({}, true, true).doubted_zero());
 }
 
 }  // namespace smd::tool

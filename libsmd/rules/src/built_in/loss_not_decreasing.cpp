@@ -111,9 +111,8 @@ class LossNotDecreasing final : public Rule {
     for (const auto& [unit, observed] : observed_) {
       const bool late = end.ended() && observed.passed > 0 && observed.passed < observed.count;
       if (const std::optional<Finding> finding = late ? compare_quarters(unit, observed) : std::nullopt) {
-        end.warn(fmt::format("the last check was before the newest {} of {} values of {}; with them, {}",
-                             observed.count - observed.passed, observed.count, *finding->worker,
-                             printable(finding->message)));
+        end.warn(fmt::format("the last check was before the newest {} of {} values; with them, {}",
+                             observed.count - observed.passed, observed.count, printable(finding->message)));
       }
     }
   }

@@ -340,8 +340,12 @@ struct Saved {
   std::vector<GlobalStep> steps;
   std::map<std::uint32_t, std::vector<GlobalStep>> tensors;
 };
-/// What is saved together, by worker and folder of the files, then kind; "" is all that is no histogram.
-using Families = std::map<std::pair<std::uint32_t, std::string>, std::map<std::string, Saved>>;
+/// What may be saved together.
+struct Family {
+  std::map<std::string, Saved> kinds;                                 // of histograms
+  std::map<std::set<std::uint32_t>, std::vector<GlobalStep>> values;  // by what is saved at once, with its steps
+};
+using Families = std::map<std::pair<std::uint32_t, std::string>, Family>;  // by worker and folder of the files
 
 /// Returns the steps of the family at which a tensor has no histogram; none if it never has one at two successive steps
 /// of the family, because then it is saved less often.
@@ -375,17 +379,21 @@ Families families(const RuleRun& run, const TensorSet& tensors) {
     const std::vector<std::string> words = text::split_words(snapshot.tensor(tensor));
     return "word " + (words.empty() ? std::string() : words.back());
   };
-  using Kinds = std::map<std::string, std::vector<std::uint32_t>>;  // with the tensors asked for
-  std::unordered_map<const SavedItem*, Kinds> saved;                // once for all rows that saved the same
+  struct Row {
+    std::map<std::string, std::vector<std::uint32_t>> kinds;  // with the tensors asked for
+    std::set<std::uint32_t> values;
+  };
+  std::unordered_map<const SavedItem*, Row> saved;  // once for all rows that saved the same
   Families families;
   run.for_each_row(0, [&](SavedRow row) {
     const std::span<const SavedItem> items = snapshot.items(row);
-    const auto [kinds, is_new] = saved.try_emplace(items.data());
+    const auto [found, is_new] = saved.try_emplace(items.data());
+    auto& [kinds, values] = found->second;
     for (const SavedItem& item : is_new ? items : std::span<const SavedItem>()) {
       if (item.is_value()) {
-        kinds->second.try_emplace("");
+        values.insert(item.tensor);
       } else if (snapshot.reduction(item.reduction) == saved_histogram) {
-        std::vector<std::uint32_t>& asked = kinds->second[kind_of(item.tensor)];
+        std::vector<std::uint32_t>& asked = kinds[kind_of(item.tensor)];
         if (item.tensor < tensors.size() && tensors[item.tensor]) {
           asked.push_back(item.tensor);
         }
@@ -396,16 +404,42 @@ Families families(const RuleRun& run, const TensorSet& tensors) {
         steps.push_back(row.step());
       }
     };
-    auto& of_run = families[{row.worker(), std::string(text::folder_of(*snapshot.file(row)))}];
-    for (const auto& [kind, asked] : kinds->second) {
-      Saved& family = of_run[kind];
-      add(family.steps);
+    Family& family = families[{row.worker(), std::string(text::folder_of(*snapshot.file(row)))}];
+    if (!values.empty()) {
+      add(family.values[values]);
+    }
+    for (const auto& [kind, asked] : kinds) {
+      Saved& of_kind = family.kinds[kind];
+      add(of_kind.steps);
       for (const std::uint32_t tensor : asked) {
-        add(family.tensors[tensor]);
+        add(of_kind.tensors[tensor]);
       }
     }
   });
   return families;
+}
+
+/// Adds the later steps of what was saved at the same steps from the first one on. One step more is no stop: the job
+/// may still write it.
+void add_later(std::vector<GlobalStep>& steps, const std::vector<GlobalStep>& own,
+               const std::vector<GlobalStep>& others) {
+  const auto first = std::ranges::lower_bound(others, own.front());
+  const auto parts = std::mismatch(own.begin(), own.end(), first, others.end());
+  if (parts.first == own.end() && others.end() - parts.second > 1) {
+    steps.insert(steps.end(), parts.second, others.end());
+  }
+}
+
+/// Returns the steps of values, of those that were saved together at any of some steps.
+std::vector<GlobalStep> steps_of_values(const Family& family, const std::vector<GlobalStep>& steps) {
+  std::vector<GlobalStep> all;
+  for (const auto& [tensors, saved] : family.values) {
+    if (std::ranges::any_of(saved, [&](GlobalStep step) { return std::ranges::binary_search(steps, step); })) {
+      all.insert(all.end(), saved.begin(), saved.end());
+    }
+  }
+  sort_each_once(all);
+  return all;
 }
 
 }  // namespace
@@ -413,15 +447,13 @@ Families families(const RuleRun& run, const TensorSet& tensors) {
 std::string histogram_gaps(const RuleRun& run, const TensorSet& tensors) {
   const TrialSnapshot& snapshot = run.base().snapshot();
   std::map<std::string_view, std::vector<GlobalStep>> found;  // by tensor
-  for (const auto& [of, kinds] : families(run, tensors)) {
-    for (const auto& [kind, saved] : kinds) {
+  for (const auto& [of, family] : families(run, tensors)) {
+    for (const auto& [kind, saved] : family.kinds) {
       std::vector<GlobalStep> all = saved.steps;
-      const std::size_t own = kind.starts_with("word ") ? 0 : all.size();
-      for (auto other = own > 1 ? kinds.begin() : kinds.end(); other != kinds.end(); ++other) {
-        const std::vector<GlobalStep>& steps = other->second.steps;
-        // One step more is no stop: the job may still write it.
-        if (steps.size() > own + 1 && std::ranges::mismatch(saved.steps, steps).in1 == saved.steps.end()) {
-          all.insert(all.end(), steps.begin() + std::ssize(saved.steps), steps.end());
+      if (!kind.starts_with("word ") && saved.steps.size() > 1) {
+        add_later(all, saved.steps, steps_of_values(family, saved.steps));
+        for (const auto& [of_other, other] : family.kinds) {
+          add_later(all, saved.steps, other.steps);
         }
       }
       sort_each_once(all);

@@ -116,12 +116,12 @@ class WandbTaker {
   void finish(Found& found, std::shared_ptr<const CollectionsInfo> collections) {
     const bool places =
         request_.as_it_stands || request_.provisional || (!cursor_.files.empty() && cursor_.files.back().exit_code);
-    if (places && !cursor_.pending.empty()) {
+    if (places && cursor_.keeps_back()) {
       if (rows_.previous() == no_id) {  // perhaps no file was read
         rows_.begin_file(cursor_.table, {}, cursor_.files[cursor_.newest_file].path, cursor_.newest_file, 0);
       }
-      place_system_metrics(std::numeric_limits<double>::infinity());
-      cursor_.placed_early = true;
+      place_system_metrics(cursor_.pending.cend());
+      cursor_.placed_early = cursor_.pending.size();
     }
     rows_.finish(found, std::move(collections));
   }
@@ -390,8 +390,12 @@ class WandbTaker {
       return;
     }
     const double newest = times.empty() ? -infinity : times.back().first;
-    place_system_metrics(time_ >= newest ? time_ : infinity);
-    cursor_.placed_early = false;
+    if (std::exchange(cursor_.placed_early, 0) != 0) {
+      rows_.restart(cursor_.system_metrics, times.back().second);  // they may belong to this step
+    }
+    const auto later = cursor_.pending.lower_bound(time_ >= newest ? time_ : infinity);
+    place_system_metrics(later);
+    cursor_.pending.erase(cursor_.pending.begin(), times.empty() ? cursor_.pending.begin() : later);
     if (late) {
       rows_.restart(cursor_.system_metrics, step_);
     }
@@ -419,13 +423,12 @@ class WandbTaker {
     return ok();
   }
 
-  /// Places system metrics that were measured before a time: at the newest step at or before theirs, else at the first.
+  /// Places pending system metrics before one of them: at the newest step at or before their time, else at the first.
   /// Of several of one name at a step the last counts.
-  void place_system_metrics(double before) {
+  void place_system_metrics(WandbCursor::Pending::const_iterator later) {
     if (cursor_.times.empty()) {
       return;
     }
-    const auto later = cursor_.pending.lower_bound(before);
     std::map<std::pair<std::size_t, std::string_view>, std::pair<double, double>> placed;  // by index in `times`, name
     for (auto metric = cursor_.pending.cbegin(); metric != later; ++metric) {
       const auto after = std::upper_bound(cursor_.times.begin(), cursor_.times.end(), metric->first,
@@ -440,13 +443,12 @@ class WandbTaker {
       if (!std::exchange(cursor_.facts[id].system, true)) {
         cursor_.system_metrics.push_back(id);
       }
-      const bool again = cursor_.placed_early && step == cursor_.times.back().second;
+      const bool again = cursor_.placed_early != 0 && step == cursor_.times.back().second;
       if (!series.has_value || step > series.last_step || again) {
         rows_.take_number(series, ValueKind::system, step, Dtype::float64,
                           std::bit_cast<std::uint64_t>(measured.second), measured.first);
       }
     }
-    cursor_.pending.erase(cursor_.pending.begin(), later);
   }
 
   Status take_config() {
@@ -589,7 +591,7 @@ std::shared_ptr<WandbListing> listing_of(const std::shared_ptr<WandbCursor>& cur
   }
   add_notes(*cursor, step_is_given, listing->notes);
   listing->ended = cursor->extras.exit_code.has_value();
-  listing->keeps_back = !cursor->pending.empty() && !cursor->times.empty();
+  listing->keeps_back = cursor->keeps_back();
   return listing;
 }
 

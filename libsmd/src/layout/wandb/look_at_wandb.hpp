@@ -73,8 +73,11 @@ struct WandbCursor : SeriesCursor {
   std::vector<std::pair<double, std::int64_t>> times;  ///< When the last steps began. Both ascend.
   std::uint32_t newest_file = 0;                       ///< That of the newest of these steps.
   std::vector<std::uint32_t> system_metrics;           ///< Ids of names.
-  std::multimap<double, SystemMetric> pending;         ///< By time.
-  bool placed_early = false;  ///< Some are at the newest step already, and later ones supersede them.
+  using Pending = std::multimap<double, SystemMetric>;
+  Pending pending;               ///< By time; those that may belong to the next step, too.
+  std::size_t placed_early = 0;  ///< So many were pending when all were placed; until the next step begins.
+
+  [[nodiscard]] bool keeps_back() const noexcept { return pending.size() != placed_early && !times.empty(); }
 };
 
 using WandbListing = ListingOf<WandbCursor>;
