@@ -129,7 +129,7 @@ void read_all(const Trial& trial, const std::map<Key, Saved>& entries) {
 
 std::optional<Trial> opened(const std::string& path) {
   try {
-    return Trial::open(path, {.jobs = 1, .as_it_stands = true, .auto_refresh = false});
+    return Trial::open(path, {.jobs = 1, .as_it_stands = false, .auto_refresh = false});
   } catch (const Error& error) {
     SMD_REQUIRE(std::strlen(error.what()) != 0);
     return std::nullopt;
