@@ -81,12 +81,7 @@ def run(trial: smd.Trial | str | os.PathLike[str], rule: str, *other_trials: smd
     others = [smd._opened(one) for one in (*other_trials, *named)]
     if other_trials:
         texts["other_trial"] = others[0].path
-    try:
-        return _rules.run(smd._opened(trial), rule, others, keep_going, texts)
-    except ConfigurationError as error:
-        if error.kind == "unknown_rule":
-            error.args = (str(error).replace("smd-rule --list shows", "smd.rules.names() has"),)
-        raise
+    return _rules.run(smd._opened(trial), rule, others, keep_going, texts)
 
 
 def names() -> list[str]:

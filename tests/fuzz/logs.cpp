@@ -127,9 +127,9 @@ void read_all(const Trial& trial, const std::map<Key, Saved>& entries) {
              {.jobs = 1});
 }
 
-std::optional<Trial> opened(const std::string& path) {
+std::optional<Trial> opened(const std::string& path, bool as_it_stands = false) {
   try {
-    return Trial::open(path, {.jobs = 1, .as_it_stands = false, .auto_refresh = false});
+    return Trial::open(path, {.jobs = 1, .as_it_stands = as_it_stands, .auto_refresh = false});
   } catch (const Error& error) {
     SMD_REQUIRE(std::strlen(error.what()) != 0);
     return std::nullopt;
@@ -177,6 +177,10 @@ SMD_FUZZ_ENTRY(logs)(const std::uint8_t* data, std::size_t size) {
     if (whole) {
       check_same(*grown, *whole, files);
     }
+  }
+  if (const std::optional<Trial> stands = opened(folder.path(), true)) {
+    (void)problems_of(*stands, files);
+    read_all(*stands, entries_of(*stands));
   }
   return 0;
 }

@@ -834,7 +834,7 @@ class Rules(unittest.TestCase):
         with self.assertRaises(smd.ConfigurationError) as caught:
             smd.rules.run(trial, "Overfitt")
         self.assertEqual((caught.exception.kind, caught.exception.nearest), ("unknown_rule", "Overfit"))
-        with self.assertRaisesRegex(smd.ConfigurationError, r"no rule 'Nope'; smd.rules.names\(\) has all of them"):
+        with self.assertRaisesRegex(smd.ConfigurationError, r"no rule 'Nope'; smd-rules\(7\) lists all of them"):
             smd.rules.run(trial, "Nope")
         for given, wanted in ((smd.Mode.TRAIN, "TRAIN"), ([smd.Mode.TRAIN], "TRAIN"), ("train", "TRAIN")):
             self.assertEqual(smd.rules.run(trial, "LossNotDecreasing", mode=given).params["mode"], wanted)

@@ -24,7 +24,8 @@ class BestAndLast {
   /// place of NaN.
   BestAndLast(bool least, bool doubts_zero) noexcept : least_(least), doubts_zero_(doubts_zero) {}
 
-  /// Takes a value. They come by step, and those of a step by worker; one that comes late is left out.
+  /// Takes a value. Values must be passed by step, and those of a step by worker. A value of an earlier step is left
+  /// out.
   void add(const ScalarValue& value) noexcept {
     const bool finite = std::isfinite(value.number);
     zero_is_doubtful_ = zero_is_doubtful_ || !finite || value.number > 0;

@@ -22,7 +22,7 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 4> step_keys = {"save_interval", "save_steps", "start_step", "end_step"};
 
 bool is_step_key(std::string_view key) {
-  const std::size_t end = key.find('.') + 1;  // of the prefix: 0 if there is none
+  const std::size_t end = key.find('.') + 1;  // past the dot; npos + 1 is 0: no prefix
   const std::string_view prefix = key.substr(0, end);
   const std::string_view rest = key.substr(end);
   return (prefix.empty() ||

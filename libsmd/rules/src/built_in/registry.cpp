@@ -87,7 +87,7 @@ const RuleDescription& known_rule(std::string_view name_or_alias) {
   }
   throw detail::rules::unknown_word(ConfigurationErrorKind::unknown_rule,
                                     fmt::format("no rule '{}'", detail::printable(name_or_alias)), name_or_alias, names,
-                                    "smd-rule --list shows all of them", {});
+                                    "smd-rules(7) lists all of them", {});
 }
 
 }  // namespace

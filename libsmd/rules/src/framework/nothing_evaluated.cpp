@@ -342,8 +342,8 @@ struct Saved {
 };
 /// What may be saved together.
 struct Family {
-  std::map<std::string, Saved> kinds;                                 // of histograms
-  std::map<std::set<std::uint32_t>, std::vector<GlobalStep>> values;  // by what is saved at once, with its steps
+  std::map<std::string, Saved> kinds;                     // of histograms
+  std::map<std::size_t, std::vector<GlobalStep>> values;  // the steps of each set of tensors that have values at once
 };
 using Families = std::map<std::pair<std::uint32_t, std::string>, Family>;  // by worker and folder of the files
 
@@ -379,19 +379,19 @@ Families families(const RuleRun& run, const TensorSet& tensors) {
     const std::vector<std::string> words = text::split_words(snapshot.tensor(tensor));
     return "word " + (words.empty() ? std::string() : words.back());
   };
-  struct Row {
-    std::map<std::string, std::vector<std::uint32_t>> kinds;  // with the tensors asked for
-    std::set<std::uint32_t> values;
-  };
-  std::unordered_map<const SavedItem*, Row> saved;  // once for all rows that saved the same
+  using Kinds = std::map<std::string, std::vector<std::uint32_t>>;  // with the tensors asked for
+  // Once for all rows that saved the same: the kinds, and the number of the set of tensors that have values.
+  std::unordered_map<const SavedItem*, std::pair<Kinds, std::optional<std::size_t>>> saved;
+  std::map<std::set<std::uint32_t>, std::size_t> numbers;
   Families families;
   run.for_each_row(0, [&](SavedRow row) {
     const std::span<const SavedItem> items = snapshot.items(row);
     const auto [found, is_new] = saved.try_emplace(items.data());
     auto& [kinds, values] = found->second;
+    std::set<std::uint32_t> with_values;
     for (const SavedItem& item : is_new ? items : std::span<const SavedItem>()) {
       if (item.is_value()) {
-        values.insert(item.tensor);
+        with_values.insert(item.tensor);
       } else if (snapshot.reduction(item.reduction) == saved_histogram) {
         std::vector<std::uint32_t>& asked = kinds[kind_of(item.tensor)];
         if (item.tensor < tensors.size() && tensors[item.tensor]) {
@@ -399,14 +399,17 @@ Families families(const RuleRun& run, const TensorSet& tensors) {
         }
       }
     }
+    if (!with_values.empty()) {
+      values = numbers.try_emplace(std::move(with_values), numbers.size()).first->second;
+    }
     const auto add = [&](std::vector<GlobalStep>& steps) {
       if (steps.empty() || steps.back() != row.step()) {
         steps.push_back(row.step());
       }
     };
     Family& family = families[{row.worker(), std::string(text::folder_of(*snapshot.file(row)))}];
-    if (!values.empty()) {
-      add(family.values[values]);
+    if (values) {
+      add(family.values[*values]);
     }
     for (const auto& [kind, asked] : kinds) {
       Saved& of_kind = family.kinds[kind];
@@ -433,7 +436,7 @@ void add_later(std::vector<GlobalStep>& steps, const std::vector<GlobalStep>& ow
 /// Returns the steps of values, of those that were saved together at any of some steps.
 std::vector<GlobalStep> steps_of_values(const Family& family, const std::vector<GlobalStep>& steps) {
   std::vector<GlobalStep> all;
-  for (const auto& [tensors, saved] : family.values) {
+  for (const auto& [number, saved] : family.values) {
     if (std::ranges::any_of(saved, [&](GlobalStep step) { return std::ranges::binary_search(steps, step); })) {
       all.insert(all.end(), saved.begin(), saved.end());
     }
