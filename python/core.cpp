@@ -298,13 +298,14 @@ class TrialComparison {
 
  private:
   void add_values(const TensorEntry& a, const TensorEntry& b, Compared& row) {
-    if (!compare(*a.value, *b.value, tensor_)) {
+    const bool same_meaning = meaning_of(a) == meaning_of(b);  // if not, such as quantised numbers of two scales
+    if (!compare(*a.value, *b.value, tensor_, same_meaning)) {
       return;
     }
-    add(comparer_.result(), row);
-    if (row.difference->differing == 0 && meaning_of(a) != meaning_of(b)) {  // such as quantised numbers, of two scales
+    if (same_meaning) {
+      add(comparer_.result(), row);
+    } else {
       row.state = "differs";
-      row.difference.reset();
     }
   }
 
@@ -339,15 +340,15 @@ class TrialComparison {
     row.state = difference.differing > 0 ? "differs" : difference.same_dtype ? "equal" : "dtype";
   }
 
-  /// Compares the elements of two values if they have one shape; returns whether they do.
-  bool compare(const Place& a, const Place& b, std::string_view name) {
+  /// Returns whether two values have one shape. If so, compares their elements, unless `elements` is false.
+  bool compare(const Place& a, const Place& b, std::string_view name, bool elements = true) {
     bool same_shape = false;
     std::optional<Problem> of_b;
     const std::optional<Problem> of_a = reader_a_.read(a, name, [&](Extent& value_a) {
       of_b = reader_b_.read(b, name, [&](Extent& value_b) {
         comparer_.clear();
         same_shape = value_a.shape() == value_b.shape();
-        if (same_shape) {
+        if (same_shape && elements) {
           comparer_.add(value_a, value_b);
         }
       });
@@ -389,8 +390,9 @@ std::map<std::pair<std::string, bool>, TensorValue> reduction_values(const Tenso
 void add_tensor(py::module_& module) {
   py::class_<Tensor>(module, "Tensor")
       .def(py::init([](const Trial& trial, const std::string& name) { return trial.tensor(name); }), Unlocked())
-      .def_property_readonly("name", &Tensor::name)
-      .def_property_readonly("original_name", &Tensor::original_name)
+      .def_property_readonly("name", &Tensor::name, "The name in the trial.")
+      .def_property_readonly("original_name", &Tensor::original_name,
+                             "The framework's name, if a shape was saved with it; else None.")
       .def("_steps", py::overload_cast<Mode, bool>(&Tensor::steps, py::const_), Unlocked())
       .def("_value", &Tensor::value, Unlocked())
       .def("_shape", &Tensor::shape, Unlocked())
@@ -410,15 +412,20 @@ void add_trial(py::module_& module) {
   py::class_<Refresh>(module, "Refresh").def(py::init<const std::vector<const Trial*>&>());
   py::class_<Trial> trial(module, "Trial");
   trial.def(py::init(&open))
-      .def_property_readonly("name", &Trial::name)
-      .def_property_readonly("path", &Trial::path)
-      .def_property_readonly("layout", [](const Trial& t) { return t.layout().name; })
-      .def_property_readonly("remote", [](const Trial& t) { return is_remote_path(t.path()); })
-      .def_property_readonly("problems", &Trial::problems)
-      .def_property_readonly("ended", &Trial::ended)
-      .def_property_readonly("exit_code", &Trial::exit_code)
-      .def_property_readonly("num_workers", &Trial::num_workers)
-      .def_property_readonly("last_complete_step", &Trial::last_complete_step)
+      .def_property_readonly("name", &Trial::name, "The name that was given, else the last part of the path.")
+      .def_property_readonly("path", &Trial::path, "The folder, file or URL in use, which may lie below the given one.")
+      .def_property_readonly(
+          "layout", [](const Trial& t) { return t.layout().name; },
+          "How the files are laid out: debugger, tensorboard, …")
+      .def_property_readonly(
+          "remote", [](const Trial& t) { return is_remote_path(t.path()); }, "Whether it is on S3.")
+      .def_property_readonly("problems", &Trial::problems, "What was found wrong with files.")
+      .def_property_readonly("ended", &Trial::ended, "Whether the job has ended.")
+      .def_property_readonly("exit_code", &Trial::exit_code,
+                             "The job's exit code if its files have it, as those of W&B do; else None.")
+      .def_property_readonly("num_workers", &Trial::num_workers, "How many workers the job said would save.")
+      .def_property_readonly("last_complete_step", &Trial::last_complete_step,
+                             "The last global step that is complete; None if none is.")
       .def_property_readonly("_hyperparameters", [](const Trial& t) { return t.hyperparameters().values; })
       .def("_has_tensor", &Trial::has_tensor, Unlocked())
       .def("_tensor_names", &tensor_names, Unlocked())

@@ -4,11 +4,15 @@
 
 #include <smd/hook.hpp>
 
-#include <map>
-#include <vector>
+#include <unistd.h>
 
-template <>
-struct pybind11::detail::type_caster<smd::Hook> : made_caster<smd::Hook> {};
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+#include <vector>
 
 namespace smd::python {
 
@@ -16,33 +20,191 @@ namespace {
 
 using py::literals::operator""_a;
 
+void translate(std::exception_ptr pointer) {
+  try {
+    std::rethrow_exception(std::move(pointer));
+  } catch (const WriteError& e) {
+    raise("WriteError", e, py::dict("problem"_a = e.problem));
+  } catch (const StepAlreadySaved& e) {
+    raise("StepAlreadySaved", e, py::dict("worker"_a = e.worker, "step"_a = e.step, "can_append"_a = e.can_append));
+  }
+}
+
+/// A hook that several threads may use: one at a time is in it, without Python's lock, so that it may wait.
+class SharedHook {
+ public:
+  explicit SharedHook(HookConfig config) : hook_(made(std::move(config))) {}
+  SharedHook(const SharedHook&) = delete;
+  SharedHook(SharedHook&&) = delete;
+  SharedHook& operator=(const SharedHook&) = delete;
+  SharedHook& operator=(SharedHook&&) = delete;
+  /// Closes. An error is shown as Python shows those of `__del__`.
+  ~SharedHook() {
+    try {
+      end();
+    } catch (...) {
+      try {
+        translate(std::current_exception());
+      } catch (const std::exception& other) {
+        PyErr_SetString(PyExc_RuntimeError, other.what());
+      }
+      PyErr_WriteUnraisable(py::str("smd.compat.smdebug.Hook").ptr());
+    }
+    stopped_ = true;  // if it could not be closed, the destructor of `hook_` tries again, and must not wait
+  }
+
+  /// Returns what `work(hook)` returns.
+  template <class Work>
+  auto use(const Work& work) {
+    const py::gil_scoped_release release;
+    return enter(work);
+  }
+
+  /// Returns what the method returns, which never waits. Keeps Python's lock if the hook is free: a daemon thread that
+  /// takes the lock back while the interpreter ends is ended within C++, which aborts the process.
+  template <class Result>
+  Result get(Result (Hook::*method)() const) {
+    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock.owns_lock()) {
+      return (hook_.*method)();
+    }
+    return use(method);
+  }
+
+  /// Calls a method that waits until all is written. KeyboardInterrupt ends its waits for other processes and S3.
+  void wait(void (Hook::*method)()) {
+    interruptible([&](const std::stop_token& stop) {
+      const GoOn go_on{stopped_, stop};
+      const std::stop_callback pass_on(stop, [this] { stopped_ = true; });
+      enter(method);
+    });
+  }
+
+  void close() {
+    reported_ = true;
+    wait(&Hook::close);
+  }
+
+  /// Closes, unless the hook is that of a parent process. @throws what `close` throws, unless a caller has had it.
+  void end() {
+    if (::getpid() != made_in_) {
+      return;
+    }
+    if (!reported_) {
+      close();
+      return;
+    }
+    try {
+      use(&Hook::close);
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): a caller has had it
+    }
+  }
+
+ private:
+  /// Lets later calls wait again. The stop of another thread's call stays.
+  struct GoOn {
+    std::atomic<bool>& stopped;
+    const std::stop_token& stop;
+    ~GoOn() {
+      if (stop.stop_requested()) {
+        stopped = false;
+      }
+    }
+  };
+
+  Hook made(HookConfig config) {
+    config.remote.stop = [this] { return stopped_.load(); };
+    const py::gil_scoped_release release;
+    return Hook(std::move(config));
+  }
+
+  template <class Work>
+  std::invoke_result_t<Work, Hook&> enter(const Work& work) {
+    std::unique_lock lock(mutex_, std::defer_lock);
+    if (::getpid() == made_in_) {  // in a forked child the thread that has the lock may be missing; calls are refused
+      lock.lock();
+    }
+    try {
+      return std::invoke(work, hook_);
+    } catch (const WriteError&) {
+      reported_ = true;
+      throw;
+    }
+  }
+
+  const pid_t made_in_ = ::getpid();
+  std::mutex mutex_;
+  std::atomic<bool> stopped_ = false;   // waits are to end
+  std::atomic<bool> reported_ = false;  // a caller knows how the job ended: it has called `close`, or had a WriteError
+  Hook hook_;                           // last: its thread uses `stopped_`
+};
+
+}  // namespace
+
+}  // namespace smd::python
+
+template <>
+struct pybind11::detail::type_caster<smd::python::SharedHook> : made_caster<smd::python::SharedHook> {};
+
+namespace smd::python {
+
+namespace {
+
+/// Returns a function that calls a method of the hook.
+template <class... Arguments>
+auto locked(void (Hook::*method)(Arguments...)) {
+  return
+      [method](SharedHook& hook, Arguments... arguments) { hook.use([&](Hook& one) { (one.*method)(arguments...); }); };
+}
+
+bool save(SharedHook& hook, const std::string& name, const TensorView& value,
+          const std::vector<std::string>& collections) {
+  if (name.find("smdebug/reductions/") != name.npos) {
+    throw InvalidArgument("'" + name +
+                          "' cannot be a tensor's name: readers take it for a reduction of another tensor");
+  }
+  return hook.use([&](Hook& one) { return one.save_tensor(name, value, collections); });
+}
+
 /// Elements of an array, whose type NumPy names and whose bytes are in C order.
-bool save_tensor(Hook& hook, const std::string& name, const std::string& dtype, const Shape& shape,
+bool save_tensor(SharedHook& hook, const std::string& name, const std::string& dtype, const Shape& shape,
                  const py::buffer& bytes, const std::vector<std::string>& collections) {
   const std::optional<Dtype> type = dtype_from_name(dtype);
   if (!type || item_size(*type) == 0) {
     throw InvalidArgument("elements of type " + dtype + " cannot be saved");
   }
   const py::buffer_info info = bytes.request();
-  const TensorView view(*type, shape, {static_cast<const std::byte*>(info.ptr), static_cast<std::size_t>(info.size)});
-  const py::gil_scoped_release release;
-  return hook.save_tensor(name, view, collections);
+  const auto size = static_cast<std::size_t>(info.size);
+  return save(hook, name, TensorView(*type, shape, {static_cast<const std::byte*>(info.ptr), size}), collections);
 }
 
-Hook load(const std::optional<std::string>& path) {
-  return Hook(path ? HookConfig::load(*path) : HookConfig::from_environment().value_or(HookConfig{.enabled = false}));
-}
-
-void add_collections(Hook& hook, const std::string& json) {
-  for (CollectionConfig& collection : HookConfig::parse(json, "collection").collections) {
-    hook.add_collection(std::move(collection));
+bool save_texts(SharedHook& hook, const std::string& name, const std::vector<std::string>& texts, const Shape& shape,
+                const std::vector<std::string>& collections) {
+  std::string elements;
+  for (const std::string& text : texts) {
+    const auto size = static_cast<std::uint32_t>(text.size());  // little endian, as this machine is
+    elements.append(reinterpret_cast<const char*>(&size), sizeof(size)).append(text);
   }
+  return save(hook, name, TensorView(Dtype::string, shape, std::as_bytes(std::span(elements))), collections);
+}
+
+std::unique_ptr<SharedHook> load(const std::optional<std::string>& path) {
+  return std::make_unique<SharedHook>(path ? HookConfig::load(*path)
+                                           : HookConfig::from_environment().value_or(HookConfig{.enabled = false}));
+}
+
+void add_collections(SharedHook& hook, const std::string& json) {
+  std::vector<CollectionConfig> collections = HookConfig::parse(json, "collection").collections;
+  hook.use([&](Hook& one) {
+    for (CollectionConfig& collection : collections) {
+      one.add_collection(std::move(collection));
+    }
+  });
 }
 
 /// Returns the collections, with every setting resolved: by name, what `smd.compat.smdebug.Collection` has.
-std::map<std::string, py::dict> all_collections(const Hook& hook) {
+std::map<std::string, py::dict> all_collections(SharedHook& hook) {
   std::map<std::string, py::dict> all;
-  for (const auto& [name, of] : hook.collections()) {
+  for (const auto& [name, of] : hook.use([](const Hook& one) { return one.collections(); })) {
     py::dict steps;
     for (const auto& [mode, when] : of.save_config) {
       steps[py::cast(mode)] = py::dict("save_interval"_a = when.save_interval, "start_step"_a = when.start_step,
@@ -57,36 +219,34 @@ std::map<std::string, py::dict> all_collections(const Hook& hook) {
   return all;
 }
 
-void translate(std::exception_ptr pointer) {
-  try {
-    std::rethrow_exception(std::move(pointer));
-  } catch (const WriteError& e) {
-    raise("WriteError", e, py::dict("problem"_a = e.problem));
-  } catch (const StepAlreadySaved& e) {
-    raise("StepAlreadySaved", e, py::dict("worker"_a = e.worker, "step"_a = e.step, "can_append"_a = e.can_append));
-  }
-}
-
 }  // namespace
 
 PYBIND11_MODULE(_hook, module) {
   py::module_::import("smd._core");
   py::register_exception_translator(translate);
-  py::class_<Hook>(module, "Hook")
-      .def(py::init([](const std::string& json) { return Hook(HookConfig::parse(json, "hook")); }), "json"_a)
+  py::class_<SharedHook>(module, "Hook")
+      .def(py::init(
+               [](const std::string& json) { return std::make_unique<SharedHook>(HookConfig::parse(json, "hook")); }),
+           "json"_a)
       .def(py::init(&load), "path"_a)
-      .def_property_readonly("mode", &Hook::mode)
-      .def_property_readonly("step", &Hook::step)
-      .def_property_readonly("mode_step", &Hook::mode_step)
+      .def_property_readonly(
+          "mode", [](SharedHook& hook) { return hook.get(&Hook::mode); }, "The mode of what is saved next.")
+      .def_property_readonly(
+          "step", [](SharedHook& hook) { return hook.get(&Hook::step); }, "The global step, counted from 0.")
+      .def_property_readonly(
+          "mode_step", [](SharedHook& hook) { return hook.get(&Hook::mode_step); }, "The step within its mode.")
       .def("_save_tensor", &save_tensor)
-      .def("_save_scalar", &Hook::save_scalar, Unlocked())
-      .def("set_mode", &Hook::set_mode, Unlocked(), "Sets the mode of what is saved next.")
-      .def("_set_step", &Hook::set_step, Unlocked())
-      .def("next_step", &Hook::next_step, Unlocked(), "Ends the step.")
+      .def("_save_texts", &save_texts)
+      .def("_save_scalar", locked(&Hook::save_scalar))
+      .def("set_mode", locked(&Hook::set_mode), "Sets the mode of what is saved next.")
+      .def("_set_step", locked(&Hook::set_step))
+      .def("next_step", locked(&Hook::next_step), "Ends the step.")
       .def("_add_collections", &add_collections)
       .def("_all_collections", &all_collections)
-      .def("flush", &Hook::flush, Unlocked(), "Waits until everything is written.")
-      .def("close", &Hook::close, Unlocked(), "Ends the job: what was saved is complete.");
+      .def(
+          "flush", [](SharedHook& hook) { hook.wait(&Hook::flush); }, "Waits until everything is written.")
+      .def("close", &SharedHook::close, "Ends the job: what was saved is complete.")
+      .def("_end", &SharedHook::end);
 }
 
 }  // namespace smd::python

@@ -63,7 +63,8 @@ class text_caster {
     }
     bytes_ = reinterpret_steal<object>(PyUnicode_AsEncodedString(source.ptr(), "utf-8", "surrogateescape"));
     if (!bytes_) {
-      throw error_already_set();
+      PyErr_Clear();  // half of a surrogate pair
+      smd::python::refuse(source, "text that UTF-8 has");
     }
     value = T(PyBytes_AS_STRING(bytes_.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes_.ptr())));
     return true;

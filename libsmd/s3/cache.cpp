@@ -71,13 +71,8 @@ std::optional<Cache::Entry> parse(std::string_view text) {
                       std::string(content.substr(etag_bytes))};
 }
 
-/// The place of an entry: a folder named by the first two digits, and a file named by the others.
-struct Place {
-  std::string folder;
-  std::string file;
-};
-
-Place place_of(std::string_view name) {
+/// Returns the place of an entry: a folder named by the first two digits, and a file named by the others.
+std::pair<std::string, std::string> place_of(std::string_view name) {
   const std::string digest = hex(sha256(name));
   return {digest.substr(0, 2), digest.substr(2)};
 }
@@ -315,9 +310,9 @@ std::optional<Cache::Entry> Cache::find(std::string_view name) {
   if (!usable()) {
     return std::nullopt;
   }
-  const Place place = place_of(name);
-  const Descriptor folder = open_entry_folder(root_.get(), place.folder, false);
-  const Descriptor fd(::openat(folder.get(), place.file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const auto [digits, file] = place_of(name);
+  const Descriptor folder = open_entry_folder(root_.get(), digits, false);
+  const Descriptor fd(::openat(folder.get(), file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status;
   if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     return std::nullopt;
@@ -326,7 +321,7 @@ std::optional<Cache::Entry> Cache::find(std::string_view name) {
   const auto text = read_to_end(fd.get(), most);
   std::optional<Entry> entry = text && text->size() <= most ? parse(*text) : std::nullopt;
   if (!entry) {
-    ::unlinkat(folder.get(), place.file.c_str(), 0);
+    ::unlinkat(folder.get(), file.c_str(), 0);
     if (!damage_said_.exchange(true)) {
       say_("damaged entries of the cache '" + folder_ + "' are removed and fetched anew");
     }
@@ -340,10 +335,10 @@ void Cache::keep(std::string_view name, const Entry& entry) {
   if (!usable() || entry.etag.empty() || entry.etag.size() > 1024 || entry.data.size() > most_entry) {
     return;
   }
-  const Place place = place_of(name);
-  const Descriptor folder = open_entry_folder(root_.get(), place.folder, true);
+  const auto [digits, file] = place_of(name);
+  const Descriptor folder = open_entry_folder(root_.get(), digits, true);
   const std::string text = serialise(entry);
-  const int error = folder ? write_whole(folder.get(), temporary_name(), place.file, text) : errno;
+  const int error = folder ? write_whole(folder.get(), temporary_name(), file, text) : errno;
   if (error == 0) {
     wrote(text.size());
   } else if (error != EEXIST && error != ENOTDIR) {  // with these, something else has the name and is kept

@@ -155,17 +155,11 @@ ErrorReply Client::error_of(const HttpResponse& response, const Turn& turn) cons
 }
 
 HttpResponse Client::send(const Ask& ask, const Turn& turn) {
-  Address address;
-  bool tls = true;
-  if (ask.endpoint) {
-    address = {ask.endpoint->host, ask.endpoint->base + "/"};
-    tls = ask.endpoint->tls;
-  } else if (settings_.endpoint) {
-    address = own_address(*settings_.endpoint, ask.bucket);
-    tls = settings_.endpoint->tls;
-  } else {
-    address = aws_address(ask.bucket, turn.region, settings_.fips);
-  }
+  const std::optional<Endpoint>& endpoint = ask.endpoint ? ask.endpoint : settings_.endpoint;
+  const bool tls = !endpoint || endpoint->tls;
+  const Address address = ask.endpoint ? Address{endpoint->host, endpoint->base + "/"}
+                          : endpoint   ? own_address(*endpoint, ask.bucket)
+                                       : aws_address(ask.bucket, turn.region, settings_.fips);
   Signable call{ask.method,  address.host, address.path + uri_encode(ask.key, true), canonical_query(ask.query),
                 ask.headers, ask.body};
   if (settings_.requester_pays && ask.service == "s3") {
@@ -268,13 +262,10 @@ Client::Decision Client::decide_refusal(const Ask& ask, const Turn& turn, const 
 
   if (is_passing(response, code)) {
     const bool throttled = is_throttled(response, code);
-    return {What::retry,
-            problem(ProblemKind::network, throttled ? "the server asks for fewer requests and still refuses after " +
-                                                          std::to_string(settings_.attempts) + " attempts"
-                                                    : "the server is in trouble" + message),
-            what,
-            {},
-            throttled};
+    std::string text = throttled ? "the server asks for fewer requests and still refuses after " +
+                                       std::to_string(settings_.attempts) + " attempts"
+                                 : "the server is in trouble" + message;
+    return {What::retry, problem(ProblemKind::network, std::move(text)), what, {}, throttled};
   }
   if (response.status == 404 && ask.service == "s3") {
     if (code == "NoSuchBucket") {

@@ -76,11 +76,8 @@ class S3File final : public File {
     const std::uint64_t window_end = window_offset_ + window_.size();
     const bool goes_on = !window_.empty() && start >= window_end && start - window_end <= near_bytes;
     const std::uint64_t ahead =
-        goes_on
-            ? std::min<std::uint64_t>(std::max<std::uint64_t>(window_.size() * 2, near_bytes), window_limit(*bucket_))
-            : 0;
-    auto range =
-        fetch(start, std::min<std::uint64_t>(std::max<std::uint64_t>(rest.size(), ahead), size_ - start), etag_);
+        goes_on ? std::clamp<std::uint64_t>(window_.size() * 2, near_bytes, window_limit(*bucket_)) : 0;
+    auto range = fetch(start, std::min(std::max<std::uint64_t>(rest.size(), ahead), size_ - start), etag_);
     return range ? Outcome<std::size_t>(ready + from_window(start, rest)) : std::move(range.problem());
   }
 
@@ -209,10 +206,8 @@ class S3Storage final : public Storage {
       return listed;
     }
     return any ? ok()
-               : Status(Problem{ProblemKind::not_found,
-                                std::string(text::without_slashes(folder)),
-                                {},
-                                "there are no objects below it"});
+               : Status(make_problem(ProblemKind::not_found, "there are no objects below it",
+                                     std::string(text::without_slashes(folder))));
   }
 
   /// Lists the folders in parallel if there is more than one page, because one page at a time is slow.

@@ -16,13 +16,18 @@ NumPy with the first array.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+
+import smd  # for types: names of this module that are only made when they are asked for
 
 TYPING = False
 if TYPING:
-    from collections.abc import Iterable
-    from typing import Any, Union
-    from smd._trial import Mode, Steps, StepState, Tensor, Trial, __version__, refreshing
-    Texts = Union[str, Iterable[str], None]
+    from typing import Any
+    from numpy import ndarray as Array
+    from smd import compat as compat, rules as rules
+    from smd._trial import (
+        Mode as Mode, Steps as Steps, StepState as StepState, Tensor as Tensor, Trial as Trial,
+        __version__ as __version__, refreshing as refreshing)
 
 
 class Error(Exception):
@@ -74,9 +79,9 @@ class TensorUnavailable(Error):
 class _AtStep(Error):
     """About a `step` of a `mode`."""
     step: int
-    mode: Mode
+    mode: smd.Mode
 
-    def __init__(self, before: str, step: int, mode: Mode | str | None, after: str):
+    def __init__(self, before: str, step: int, mode: smd.Mode | str | None, after: str):
         from smd._trial import Mode
         self.step, self.mode = step, Mode[mode.upper()] if isinstance(mode, str) else mode or Mode.GLOBAL
         super().__init__(f"{before}{'' if self.mode is Mode.GLOBAL else self.mode.name + ' '}step {step}{after}")
@@ -91,7 +96,7 @@ class TensorUnavailableForStep(_AtStep):
     missing: Problem | None = None
     tname = property(lambda self: self.tensor, doc="The tensor, as the reference names it.")
 
-    def __init__(self, tname: str, step: int, mode: Mode | str | None = None, has_reductions: bool = False):
+    def __init__(self, tname: str, step: int, mode: smd.Mode | str | None = None, has_reductions: bool = False):
         super().__init__(f"'{tname}' was not saved at ", step, mode, "; reductions were" if has_reductions else "")
         self.tensor, self.saved, self.has_reductions = tname, [], has_reductions
 
@@ -99,7 +104,7 @@ class TensorUnavailableForStep(_AtStep):
 class StepUnavailable(_AtStep):
     """The step was skipped, or the job has ended before it."""
 
-    def __init__(self, step: int, mode: Mode | str | None = None):
+    def __init__(self, step: int, mode: smd.Mode | str | None = None):
         super().__init__("", step, mode, " was not saved")
 
 
@@ -107,7 +112,7 @@ class NoMoreData(StepUnavailable):
     """The job has ended before the step. last_step: the last one, in exceptions that name it."""
     last_step: int | None = None
 
-    def __init__(self, step: int, mode: Mode | str | None = None, last_step: int | None = None):
+    def __init__(self, step: int, mode: smd.Mode | str | None = None, last_step: int | None = None):
         _AtStep.__init__(self, "", step, mode, " will not come: the job has ended before it")
         self.last_step = last_step
 
@@ -115,7 +120,7 @@ class NoMoreData(StepUnavailable):
 class StepNotYetAvailable(_AtStep):
     """The job is running, so the step may still come."""
 
-    def __init__(self, step: int, mode: Mode | str | None = None):
+    def __init__(self, step: int, mode: smd.Mode | str | None = None):
         super().__init__("", step, mode, " is not there yet")
 
 
@@ -199,18 +204,18 @@ class Table(dict):
         return stream(self)
 
 
-def _list(texts: Texts) -> list[str]:
+def _list(texts: str | Iterable[str] | None) -> list[str]:
     return [] if texts is None else [texts] if isinstance(texts, str) else list(texts)
 
 
-def _opened(trial: Trial | str | os.PathLike[str]) -> Trial:
+def _opened(trial: smd.Trial | str | os.PathLike[str]) -> smd.Trial:
     from smd._trial import Trial
     if not isinstance(trial, (str, os.PathLike, Trial)):
         raise InvalidArgument(f"{trial!r} is neither a trial nor a path")
     return trial if isinstance(trial, Trial) else open(trial)
 
 
-def open(path: str | os.PathLike[str], **options: Any) -> Trial:
+def open(path: str | os.PathLike[str], **options: object) -> smd.Trial:
     """Opens a trial: a folder or file of any layout, or s3://bucket/prefix.
 
     Options: name; layout; step_name; one of range_steps=(first, end), newest=n and oldest=n: the steps to read; jobs:
@@ -242,9 +247,9 @@ class Difference(Record):
     """What differs between what two trials saved of one tensor by one worker at one step.
 
     compared: "value"; "reductions" (by name, as elements) if neither trial saved a value; "shape" if neither saved
-    those; None if one trial saved less than the other. state: equal, differs (also for equal elements that mean
-    something else, such as quantised numbers of two scales), dtype (equal, but of two types), shape, only_a or only_b
-    (the other saved nothing, or less). See the columns of smd-diff(1); None where a number is not defined."""
+    those; None if one trial saved less than the other. state: equal, differs (also, without numbers, for elements that
+    mean something else, such as quantised numbers of two scales), dtype (equal, but of two types), shape, only_a or
+    only_b (the other saved nothing, or less). See the columns of smd-diff(1); None where a number is not defined."""
     tensor: str
     step: int
     worker: str
@@ -252,8 +257,9 @@ class Difference(Record):
     compared: str | None
 
 
-def diff(a: Trial | str | os.PathLike[str], b: Trial | str | os.PathLike[str], regex: Texts = None, rtol: float = 0,
-         atol: float = 0, equal_nan: bool = True) -> list[Difference]:
+def diff(a: smd.Trial | str | os.PathLike[str], b: smd.Trial | str | os.PathLike[str],
+         regex: str | Iterable[str] | None = None, rtol: float = 0, atol: float = 0,
+         equal_nan: bool = True) -> list[Difference]:
     """Compares what two trials, or those at two paths, saved: values, else reductions, else shapes. Numbers are equal
     if |a - b| <= atol + rtol |b|. If each trial has one step, these two are compared whatever their numbers, and
     Difference.step is that of a. Raises InvalidArgument for a tolerance that is not finite or is negative."""
@@ -271,8 +277,11 @@ _OF_LIBRARY = "Mode", "StepState", "Steps", "Tensor", "Trial", "refreshing", "__
 
 def __getattr__(name: str) -> Any:
     """Loads what is asked for: a module, or what needs the library, whose loading takes longer than all else here."""
-    if name not in _MODULES + _OF_LIBRARY:
+    if name not in (*_MODULES, *_OF_LIBRARY, "Array"):
         raise AttributeError(f"module 'smd' has no attribute {name!r}")
+    if name == "Array":  # what functions return, for types
+        from numpy import ndarray
+        return ndarray
     import importlib
     if name in _MODULES:
         return importlib.import_module("smd." + name)
@@ -280,4 +289,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_MODULES, *_OF_LIBRARY]
+    return [*globals(), *_MODULES, *_OF_LIBRARY, "Array"]

@@ -5,7 +5,10 @@ from __future__ import annotations
 import enum
 import json
 import os
+from collections.abc import Iterable, Iterator
+from typing import Any, Union
 
+import smd
 from smd import Collection, InvalidArgument, Problem, Table, _core, _list
 from smd._core import __version__  # noqa: F401
 
@@ -25,13 +28,8 @@ class StepState(enum.Enum):
     NOT_YET_AVAILABLE = 2
 
 
-TYPING = False
-if TYPING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any, Union
-    import numpy
-    AnyMode = Union[Mode, str, None]
-    Texts = Union[str, Iterable[str], None]
+AnyMode = Union[Mode, str, None]
+Texts = Union[str, Iterable[str], None]
 
 
 class Tensor(_core.Tensor):
@@ -50,7 +48,7 @@ class Tensor(_core.Tensor):
         """Returns the steps at which anything was saved."""
         return self._steps(mode, show_incomplete_steps)
 
-    def value(self, step_num: int | None = None, mode: AnyMode = None, worker: str | None = None) -> numpy.ndarray:
+    def value(self, step_num: int | None = None, mode: AnyMode = None, worker: str | None = None) -> smd.Array:
         """Returns the value at a step as an array that owns its memory. Without a step, that of the last complete step
         that has one, of the worker if one is given. Raises TensorUnavailableForStep if no such step exists."""
         if step_num is None:
@@ -58,7 +56,7 @@ class Tensor(_core.Tensor):
         return self._value((step_num, mode), worker)
 
     def values(self, mode: AnyMode = None, worker: str | None = None,
-               wall_time: bool = False) -> tuple[numpy.ndarray, ...]:
+               wall_time: bool = False) -> tuple[smd.Array, ...]:
         """Returns steps and values, and with wall_time when they were written, in seconds since 1970. Values are
         stacked if all have one type and shape, else an array of arrays; single numbers of several types are float64 if
         it holds each of them. Of global steps with one mode step the first counts, as for `value`. Raises InvalidWorker
@@ -77,12 +75,12 @@ class Tensor(_core.Tensor):
         return tuple(self._shape((step_num, mode), worker))
 
     def reduction_value(self, step_num: int, reduction_name: str, mode: AnyMode = None,
-                        worker: str | None = None, abs: bool = False) -> numpy.ndarray:
+                        worker: str | None = None, abs: bool = False) -> smd.Array:
         """Returns a reduction as it was saved, else computed."""
         return self._reduction_value((step_num, mode), reduction_name, abs, worker)
 
     def reduction_values(self, step_num: int, mode: AnyMode = None,
-                         worker: str | None = None) -> dict[tuple[str, bool], numpy.ndarray]:
+                         worker: str | None = None) -> dict[tuple[str, bool], smd.Array]:
         """Returns all saved reductions, by name and whether they are of absolute values."""
         return self._reduction_values((step_num, mode), worker)
 

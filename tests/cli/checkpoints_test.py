@@ -500,6 +500,7 @@ def stream(tensors, storages):
                      *(struct.pack("<q", len(of) // 4) + of for of in storages)])
 
 
+REBUILD_META = of_torch("torch._utils", "_rebuild_meta_tensor_no_storage", False)
 MODULE = of_torch("torch.nn.modules.container", "Sequential", True, Described)
 PACKED = of_torch("torch", "ScriptObject", True, Described)
 PACKED.__getstate__ = lambda self: (self.parts, "__torch__.torch.classes.quantized.LinearPackedParamsBase")
@@ -555,6 +556,31 @@ class Made(unittest.TestCase):
         self.write("run/model-00001-of-00001.safetensors", safetensors({"a": [2]}))
         names = [row["tensor"] for row in rows("smd-ls", os.path.join(self.folder, "run"))]
         self.assertEqual(names, ["a", "model/a"])
+
+    def test_an_index_belongs_to_the_shards_that_it_names(self):
+        """Whichever set has more of them, also where the sets are checkpoints by their own names."""
+        def archive(tensors):
+            return zipped(pickled({name: float_tensor(key, 1) for key, name in enumerate(tensors)}),
+                          *(np.float32(values).tobytes() for values in tensors.values()))
+
+        for stem, ending, content in (("model", "safetensors", safetensors), ("pytorch_model", "bin", archive),
+                                      ("model_5", "safetensors", safetensors), ("model-best", "safetensors", safetensors)):
+            for right, old in ((2, 3), (3, 2)):
+                folder = os.path.join(self.folder, f"{stem}{right}")
+                for shards, value in ((right, 1), (old, 2)):
+                    for shard in range(1, shards + 1):
+                        self.write(f"{folder}/{stem}-{shard:05}-of-{shards:05}.{ending}", content({f"w{shard}": [value]}))
+                named = {f"w{shard}": f"{stem}-{shard:05}-of-{right:05}.{ending}" for shard in range(1, right + 1)}
+                self.write(f"{folder}/{stem}.{ending}.index.json", json.dumps({"weight_map": named}).encode())
+                expected = {name: [1] for name in named}
+                if stem in ("model", "pytorch_model"):
+                    expected |= {f"{stem}/w{shard}": [2] for shard in range(1, old + 1)}
+                given = {row["tensor"]: row["value"] for row in rows("smd-tensor", folder)}
+                self.assertEqual(given, expected, folder)
+        os.remove(os.path.join(self.folder, "model2/model-00001-of-00003.safetensors"))
+        _, errors = run("smd-ls", os.path.join(self.folder, "model2"), status=4)
+        self.assertEqual(len(errors), 1, errors)
+        self.assertIn("model-00001-of-00003.safetensors: is not there: the checkpoint is partial", errors[0])
 
     def test_two_checkpoints_of_one_step(self):
         for name, value in (("epoch=1-step=10", 1), ("epoch=1-step=10-v1", 2), ("epoch=1-step=10-v2", 3)):
@@ -830,6 +856,33 @@ class Made(unittest.TestCase):
               for name in ("F4", "F6_E2M3", "F6_E3M2", "NF4_FUTURE")),
             "note: checkpoints have no checksum, so nothing tells whether elements were changed"]))
 
+    def test_of_a_tensor_without_storage_only_the_shape_is_there(self):
+        def write(name, size, value=None):
+            tensor = value or Called(REBUILD_META, FLOAT32, size, (size[1], 1), False)
+            return self.write(name, zipped(pickled({"w": float_tensor(0, 2), "m": tensor}), np.float32([1, 2]).tobytes(),
+                                           np.zeros(12, np.float32).tobytes()))
+
+        path, other = write("shape.pt", (3, 4)), write("other.pt", (4, 3))
+        valued = write("value.pt", None, Tensor(Storage("float32", "1", 48), (3, 4), (4, 1)))
+        for options in ((), ("-s", "0")):
+            row, = rows("smd-ls", "-l", path, "-n", "m", *options)
+            self.assertEqual((row["saved"], row["shape"], row["dtype"], row["bytes"]), (["shape"], [3, 4], "float32", 0))
+        self.assertEqual(rows("smd-diff", path, path), [])
+        row, = rows("smd-diff", path, other, status=1)
+        self.assertEqual((row["tensor"], row["state"], row["shape_a"], row["shape_b"]), ("m", "shape", [3, 4], [4, 3]))
+        row, = rows("smd-diff", path, valued, status=1)
+        self.assertEqual((row["tensor"], row["state"]), ("m", "only_b"))
+        row, = rows("smd-diff", valued, path, status=1)
+        self.assertEqual((row["tensor"], row["state"]), ("m", "only_a"))
+        for command in ("smd-tensor", "smd-reduce"):
+            out, errors = run(command, path, "-n", "m", status=1)
+            self.assertEqual((out, len(errors)), (b"", 1), errors)
+            self.assertIn("'m' at step 0: ", errors[0])
+            self.assertIn("only type and shape are in the file", errors[0])
+        out, _ = run("smd-rule", path, "-r", "ExplodingTensor", "--jsonl")
+        self.assertEqual((json.loads(out)["status"], json.loads(out)["warnings"]),
+                         ("NoIssuesFound", ["1 of 2 tensors has no elements and was skipped: m"]))
+
     def test_tensors_without_elements_are_named(self):
         tensors = {f"layers.{at}.weight": [] if at % 3 else [1.5, 2.5] for at in range(6)}
         path = self.write("zero/model.safetensors", safetensors(tensors))
@@ -1034,16 +1087,19 @@ class Made(unittest.TestCase):
         _, errors = run("smd-ls", "--check", path)
         self.assertEqual(errors, [])
 
-    def test_the_same_integers_of_another_scale_are_other_numbers(self):
-        def write(name, *how, scales=(1, 1)):
-            tensor = Quantised(Storage("qint8", "0", 2), (2,), (1,), "scheme", *how)
-            return self.write(name, zipped(pickled({"w": tensor}), b"\1\2", struct.pack("<2d", *scales), bytes(16)))
+    def test_integers_of_another_scale_are_other_numbers(self):
+        """The same integers, and others, which are not compared."""
+        def write(name, *how, scales=(1, 1), integers=b"\1\2", size=2):
+            tensor = Quantised(Storage("qint8", "0", 2), (size,), (1,), "scheme", *how)
+            return self.write(name, zipped(pickled({"w": tensor}), integers, struct.pack("<2d", *scales), bytes(16)))
 
         by_axis = *(Tensor(Storage(dtype, key, 16), (2,), (1,)) for dtype, key in (("float64", "1"), ("int64", "2"))), 0
         a, axis = write("a.pt", 0.5, 0), write("axis.pt", *by_axis)
         plain = self.write("plain.pt", zipped(pickled({"w": Tensor(Storage("int8", "0", 2), (2,), (1,))}), b"\1\2"))
         self.assertIn("tensor 'w': scale 0.5, zero point 0", "".join(run("smd-ls", "-v", a)[1]))
-        for one, same, *others in ((a, write("same.pt", 0.5, 0), write("scale.pt", 0.25, 0), write("zero.pt", 0.5, 3), plain),
+        moved, short = write("moved.pt", 0.25, 0, integers=b"\1\5"), write("short.pt", 0.25, 0, size=1)
+        for one, same, *others in ((a, write("same.pt", 0.5, 0), write("scale.pt", 0.25, 0), write("zero.pt", 0.5, 3), plain,
+                                    moved),
                                    (axis, write("again.pt", *by_axis), write("scales.pt", *by_axis, scales=(1, 2)))):
             run("smd-diff", one, same)
             run("smd-rule", one, "-r", "SimilarAcrossRuns", "--other", same)
@@ -1051,11 +1107,30 @@ class Made(unittest.TestCase):
                 result = rows("smd-rule", one, "-r", "SimilarAcrossRuns", "--other", other, status=1)[-1]
                 self.assertEqual((result["check"], result["value"]), ("meaning", 2))
                 row, = rows("smd-diff", "--ignore-dtype", one, other, status=1)
-                self.assertEqual((row["state"], row["differing"]), ("differs", None))
+                self.assertEqual((row["state"], row["differing"], row["max_abs"]), ("differs", None, None))
                 table = run("smd-diff", "-f", "table", one, other, status=1)[0].decode()
                 self.assertTrue(all(row[key] in table for key in ("dtype_a", "dtype_b")) and "scale" in table, table)
                 self.assertNotEqual(row["dtype_a"], row["dtype_b"])
                 self.assertEqual(rows("smd-diff", "--summary", one, other, status=1)[0]["differing"], 1)
+        changed = write("changed.pt", 0.5, 0, integers=b"\1\5")  # of one scale: the integers are compared
+        row, = rows("smd-diff", a, changed, status=1)
+        self.assertEqual((row["differing"], row["max_abs"]), (1, 3))
+        result = rows("smd-rule", a, "-r", "SimilarAcrossRuns", "--other", changed, status=1)[-1]
+        self.assertEqual((result["check"], result["value"]), ("value", 1))
+        for other, size in ((short, None), (write("first.pt", 0.5, 0, size=1), 1)):
+            row, = rows("smd-diff", "--common", a, other, status=1)
+            self.assertEqual((row["state"], row["size"]), ("shape", size))
+
+    def test_pools_leave_out_integers_of_two_scales(self):
+        a, b = (self.write(name, zipped(pickled({
+            "q": Quantised(Storage("qint8", "0", 2), (2,), (1,), "scheme", scale, 0),
+            "v": Tensor(Storage("int8", "1", 2), (2,), (1,))}), *integers))
+            for name, scale, *integers in (("a.pt", 0.5, b"\1\2", b"\3\4"), ("b.pt", 0.25, b"\1\5", b"\3\6")))
+        row, = rows("smd-diff", "--by", "step", a, b, status=1)
+        self.assertEqual((row["state"], row["size"], row["differing"], row["max_abs"], row["l2_a"]), ("differs", 2, 1, 2, 5))
+        self.assertIn("1 pair of values", "".join(run("smd-diff", "--by", "step", a, b, status=1)[1]))
+        row, = rows("smd-diff", "--by", "step", "-n", "q", a, b, status=1)
+        self.assertEqual((row["state"], row["size"]), ("differs", None))
 
     def test_the_same_integers_of_another_scale_are_a_change(self):
         for step, scale in enumerate((0.5, 0.25, 0.25, 0.25)):
@@ -1103,6 +1178,11 @@ class Made(unittest.TestCase):
                 REBUILD_SPARSE, Called(LAYOUT, f"torch.sparse_{layout}"), (*parts, size))}), *elements))
                 for name, size in (("small", (2, 2)), ("same", (2, 2)), ("large", (2, 3))))
             run("smd-diff", small, same)
+            moved = self.write(f"{layout}-moved.pt", zipped(pickled({"w": Called(
+                REBUILD_SPARSE, Called(LAYOUT, f"torch.sparse_{layout}"), (*parts, (2, 3)))}),
+                struct.pack("<4q", 0, 1, 2, 0), elements[1]))
+            self.assertEqual([(row["state"], row["differing"]) for row in rows("smd-diff", small, moved, status=1)],
+                             [("differs", None)])
             row, = rows("smd-diff", small, large, status=1)
             first = "w.indices" if layout == "coo" else "w.crow_indices"
             self.assertEqual((row["tensor"], row["state"]), (first, "differs"))
@@ -1213,6 +1293,19 @@ class Made(unittest.TestCase):
         path = self.write("step.pt", zipped(pickled({"state_dict": {"step": float_tensor(0, 2)}, "step": 3}), bytes(8)))
         _, errors = run("smd-ls", path)
         self.assertTrue(any("number 'step' is left out" in line for line in errors), errors)
+
+    def test_numbers_beyond_64_bits(self):
+        """They are rounded, as Python's float rounds them. As a key, one stands in a name by its position."""
+        numbers = {"loss": 10**30, "score": 2**63, "acc": -2**64 - 2**11 - 1, "best_metric": 2**62}
+        path = self.write("huge.pt", zipped(pickled({**numbers, "w": {2**64: float_tensor(0, 1)}}), bytes(4)))
+        given = {row["tensor"]: row["value"] for row in rows("smd-tensor", path)}
+        self.assertEqual(given, {**{name: float(value) for name, value in numbers.items()}, "w.<0>": [0]})
+
+    def test_a_tensor_that_repeats_an_element_to_more_than_a_limit(self):
+        huge = Tensor(Storage("float32", "0", 4), (2**35,), (0,))
+        path = self.write("repeated.pt", zipped(pickled({"x": huge}), bytes(4)))
+        _, errors = run("smd-ls", path, status=4)
+        self.assertTrue(any("repeat elements to more than 64 GiB (expanded_bytes)" in line for line in errors), errors)
 
     def test_two_tensors_with_one_name(self):
         first, second = float_tensor(0, 1), float_tensor(1, 1)

@@ -29,15 +29,16 @@ def close(got, expected, atol=0):
         assert np.isclose(float(got[key]), value, rtol=3e-7, atol=atol), f"{key}: {got[key]} is not {value}"
 
 
-def answers(number, status=0):
+def answers(number, status=0, on=None):
+    """`on`: another trial than the one in the recipe."""
     def register(check):
-        ANSWERS[number] = (status, check)
+        ANSWERS[number, on] = (status, check)
         return check
     return register
 
 
-def check(question, outcome):
-    status, check = ANSWERS[int(question.split(".")[0])]
+def check(question, outcome, on=None):
+    status, check = ANSWERS[int(question.split(".")[0]), on]
     assert outcome.status == status, f"status {outcome.status}, not {status}: {outcome.errors}"
     assert "Usage" not in outcome.errors, outcome.errors
     check(outcome)
@@ -128,12 +129,26 @@ def ratios(outcome):
     close(dict(table(outcome.output)), {name: l2(values["gradient/" + name]) / l2(values[name]) for name in PARAMETERS})
 
 
+@answers(9, on="bad")
+def ratios_of_nan(outcome):
+    values = trial(EXPLODING)[4][1]  # the last training step; biases were not saved
+    assert all(np.isnan(l2(value)) for name, value in values.items() if name.endswith((".bias", ".weight")))
+    equal(dict(table(outcome.output)), {name: "NaN / NaN" if name in values else "NaN / null" for gradient in values
+                                        if (name := gradient.removeprefix("gradient/")) != gradient})
+
+
 @answers(10)
 def vanishing(outcome):
     expected = [[str(step), name] for step, (_, values) in trial(DIGITS).items() for name in GRADIENTS
                 if name in values and np.abs(values[name].astype(float)).mean() < 0.015]
     assert expected
     equal(table(outcome.output), expected)
+
+
+@answers(10, on="logs/sick")
+def none_vanishing(outcome):
+    # The job logged norms of gradients, and no mean of their absolute values: it is null.
+    equal(outcome.output, "")
 
 
 @answers(11)
@@ -204,6 +219,13 @@ def spread(outcome):
     one, other = (series(LOSS, name=TWO, worker=worker) for worker in ("worker_0", "worker_1"))
     close({int(step): value for step, value in table(outcome.output)},
           {step: abs(float(one[step]) - float(other[step])) for step in one}, atol=3e-7)
+
+
+@answers(19, on="bad")
+def spread_of_nan(outcome):
+    expected = {step: "NaN" if np.isnan(loss) else "0" for step, loss in series(LOSS, name=EXPLODING).items()}
+    equal(sorted({*expected.values()}), ["0", "NaN"])
+    equal({int(step): value for step, value in table(outcome.output)}, expected)
 
 
 @answers(20)

@@ -35,6 +35,11 @@ def recipes(document):
     return found
 
 
+def on_another(recipe, trial):
+    """Returns the recipe with another trial."""
+    return recipe._replace(command=re.sub(r"^(smd-\w+) \w+", rf"\1 {trial}", recipe.command), prose=[])
+
+
 def other_programs(document):
     """Returns for each program of the page's table the recipes that need it."""
     rows = re.findall(r"^\| `(\w+)`([^|]*)\|[^|]*\| ([\d, ]+) \|$", document, re.MULTILINE)
@@ -64,7 +69,7 @@ def prepare(root, folder, preparation, examples):
     shutil.copy(root / "tests/docs/cookbook_pandas.py", os.path.join(folder, "stubs", "pandas.py"))
 
 
-def run(recipe, root, bin_dir, preparation, examples):
+def run(recipe, root, bin_dir, preparation, examples, on=None):
     with tempfile.TemporaryDirectory(prefix="smd-cookbook-") as folder:
         prepare(root, folder, preparation, examples)
         environment = {"PATH": os.pathsep.join([os.path.join(folder, "stubs"), bin_dir, "/usr/bin", "/bin"]),
@@ -76,7 +81,7 @@ def run(recipe, root, bin_dir, preparation, examples):
         log = pathlib.Path(folder, "log")
         stubs = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
         cookbook_answers.check(recipe.question,
-                               Outcome(done.returncode, done.stdout, done.stderr, stubs, pathlib.Path(folder)))
+                               Outcome(done.returncode, done.stdout, done.stderr, stubs, pathlib.Path(folder)), on)
         for command in recipe.prose:
             done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, timeout=120, check=False,
                                   stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8")
@@ -101,9 +106,10 @@ def main():
     table, needed = other_programs(document), needed_programs(cookbook)
     assert table == needed, f"the table of other programs: {table}, and the commands: {needed}"
     preparation = re.search(r"^```sh\n(examples=.*?)^```$", document, re.DOTALL | re.MULTILINE).group(1)
-    for recipe in cookbook:
+    others = [(on_another(cookbook[number - 1], on), on) for number, on in cookbook_answers.ANSWERS if on]
+    for recipe, on in [*((recipe, None) for recipe in cookbook), *others]:
         try:
-            run(recipe, root, bin_dir, preparation, examples)
+            run(recipe, root, bin_dir, preparation, examples, on)
         except Exception as error:  # the other recipes are tried too
             failed = True
             print(f"{recipe.question}\n{recipe.command}{type(error).__name__}: {error}\n")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """compat_test.py TESTS UNPACKED_FIXTURES [TEST...]: smd.compat.smdebug, against the reference's recorded answers."""
 
+import fcntl
 import glob
 import hashlib
 import importlib.util
@@ -150,6 +151,8 @@ class Reading(unittest.TestCase):
                 for part, one in [("", thing), *vars(thing).items()]:
                     if callable(one) and not part.startswith("_"):
                         self.assertTrue(one.__doc__, f"{name}.{part}")
+        for name in ("mode", "step", "mode_step"):
+            self.assertTrue(getattr(framework.Hook, name).__doc__, name)
 
 
 class Rules(unittest.TestCase):
@@ -367,6 +370,101 @@ class Saving(unittest.TestCase):
             hook.close()
             self.assertEqual(create_trial(folder).tensor_names(), ["mine"])
 
+    def test_threads_share_a_hook(self):
+        with tempfile.TemporaryDirectory() as folder:
+            hook = framework.Hook(folder)
+
+            def save(thread):
+                for i in range(500):
+                    hook.save_tensor(f"x{thread}_{i}", np.full(1000, float(i)))
+                    self.assertEqual(hook.step, 0)
+
+            threads = [threading.Thread(target=save, args=(number,)) for number in range(4)]
+            for one in threads:
+                one.start()
+            for one in threads:
+                one.join()
+            hook.close()
+            trial = create_trial(folder)
+            self.assertEqual(len(trial), 2000)
+            for thread in range(4):
+                for i in range(0, 500, 99):
+                    self.assertTrue((trial.tensor(f"x{thread}_{i}").value(0) == i).all())
+
+    def run_program(self, folder, text):
+        """Returns what a program, which makes a `hook` of the folder first, writes to standard error."""
+        begin = "import sys, numpy as np\nfrom smd.compat.smdebug import Hook\nhook = Hook(sys.argv[1])\n"
+        done = subprocess.run([sys.executable, "-c", begin + text, folder], stderr=subprocess.PIPE, text=True,
+                              timeout=60, check=True)
+        return done.stderr
+
+    def test_the_end_of_the_program_closes_hooks(self):
+        """Also those that something still has, such as a daemon thread, after what the program does at its end."""
+        held = ("import atexit, os, threading, time\n"
+                "second = Hook(sys.argv[1] + '/second')\n"
+                "second.save_tensor('x', 2.0)\n"
+                "if os.fork() == 0:\n    sys.exit()\n"  # which closes none of its parent's hooks
+                "os.wait()\n"
+                "def watch(hook):\n    while True:\n        hook.step\n        time.sleep(0.05)\n"
+                "threading.Thread(target=watch, args=(hook,), daemon=True).start()\n"
+                "atexit.register(lambda: hook.save_tensor('last', 3.0))\n"
+                "hook.save_tensor('x', np.ones(1000000))\n")
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.run_program(folder, held), "")
+            trial = create_trial(folder)
+            self.assertEqual((trial.ended, trial.tensor_names()), (True, ["last", "x"]))
+            self.assertTrue(create_trial(os.path.join(folder, "second")).ended)
+
+    def test_a_failure_that_no_call_has_raised_is_shown(self):
+        fails = ("import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+                 "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
+                 "hook.save_tensor('x', np.zeros(100000))\n")
+        caught = "try:\n    hook.flush()\nexcept Exception as error:\n    print(type(error), file=sys.stderr)\n"
+        with tempfile.TemporaryDirectory() as folder:
+            for name, then, shown in (("end", "", "Exception ignored in atexit callback: <function _end_hooks"),
+                                      ("del", "del hook\n", "Exception ignored in: 'smd.compat.smdebug.Hook'\n"),
+                                      ("caught", caught, "<class 'smd.WriteError'>\n")):
+                said = self.run_program(os.path.join(folder, name), fails + then)
+                self.assertTrue(said.startswith(shown), said)
+                self.assertEqual(said.count("cannot be written"), int(name != "caught"), said)
+                self.assertFalse(os.path.exists(os.path.join(folder, name, "training_job_end.ts")))
+
+    def test_keyboard_interrupt_ends_the_wait_for_another_process(self):
+        with tempfile.TemporaryDirectory() as folder:
+            hook = framework.Hook(folder)
+            hook.save_tensor("x", 1.0)
+            other = os.open(folder, os.O_RDONLY)
+            fcntl.flock(other, fcntl.LOCK_EX)
+            timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            self.assertRaises(KeyboardInterrupt, hook.close)
+            timer.join()
+            os.close(other)
+            self.assertRaisesRegex(smd.WriteError, "stopped while another process held", hook.close)
+
+    def test_texts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            hook = framework.Hook(folder)
+            for name, value in (("one", "cat"), ("list", ["cat", "Grüße", ""]), ("none", np.array([], str)),
+                                ("objects", np.array(["a", "bc"], object)), ("table", np.array([["a", "b"], ["c", "d"]]))):
+                self.assertTrue(hook.save_tensor(name, value))
+            hook.close()
+            trial = create_trial(folder)
+            values = {name: trial.tensor(name).value(0) for name in trial}
+            self.assertEqual({name: value.tolist() for name, value in values.items()}, {
+                "one": ["cat"], "list": ["cat", "Grüße", ""], "none": [], "objects": ["a", "bc"],
+                "table": [["a", "b"], ["c", "d"]]})
+
+    def test_names_that_cannot_be_saved(self):
+        with tempfile.TemporaryDirectory() as folder:
+            hook = framework.Hook(folder)
+            for name, why in (("\ud800", "UTF-8"), ("\udcff", "UTF-8"), (b"x", "text"),
+                              ("smdebug/reductions/mean/x", "a reduction of another tensor"),
+                              ("of/smdebug/reductions/mean/x", "a reduction of another tensor")):
+                self.assertRaisesRegex(smd.InvalidArgument, why, hook.save_tensor, name, np.ones(1))
+            self.assertRaisesRegex(smd.InvalidArgument, "UTF-8", hook.save_scalar, "\ud800", 1)
+            hook.close()
+
     @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
     def test_tensors_of_pytorch(self):
         """Types that NumPy lacks, and views whose elements PyTorch changes only when they are read."""
@@ -452,6 +550,21 @@ class Running(unittest.TestCase):
                 self.assertEqual(done.stdout, real + "\n")
                 with open(os.path.join(beside, "smdebug", "__init__.py"), "w", encoding="utf-8"):
                     pass
+
+    def test_processes_of_multiprocessing(self):
+        """They find smdebug too; with spawn they get nothing but sys.path of the process that starts them."""
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "script.py")
+            with open(script, "w", encoding="utf-8") as file:
+                file.write("import multiprocessing\n"
+                           "def name():\n    import smdebug.pytorch\n    return smdebug.pytorch.Hook.__module__\n"
+                           "if __name__ == '__main__':\n    for way in ('spawn', 'fork'):\n"
+                           "        with multiprocessing.get_context(way).Pool(1) as pool:\n"
+                           "            print(pool.apply(name))\n")
+            for force in ([], ["--force"]):
+                done = subprocess.run([sys.executable, "-m", "smd.compat", *force, script], stdout=subprocess.PIPE,
+                                      text=True, check=True)
+                self.assertEqual(done.stdout, "smd.compat.smdebug\n" * 2)
 
     def test_help_and_usage(self):
         for words, status, shown in ((["--help"], 0, 0), ([], 2, 1), (["--forc", "x.py"], 2, 1)):

@@ -7,23 +7,31 @@ import inspect
 import os
 import sys
 import tempfile
+import types
+import typing
 
 PROJECT = os.path.abspath(sys.argv[1])
 FIXTURES = os.path.join(PROJECT, "tests", "fixtures")
 
 
 def undocumented(module):
-    """Gives the functions, classes and methods without documentation or types."""
+    """Gives the functions, classes, methods and properties without documentation or types."""
     for name, thing in inspect.getmembers(module):
         if name.startswith("_") or getattr(thing, "__module__", "") != module.__name__:
             continue
-        members = [(f"{name}.{key}", one) for key, one in vars(thing).items()
-                   if inspect.isfunction(one) and not key.startswith("_")] if inspect.isclass(thing) else []
+        members = [(f"{name}.{key}", one) for key, one in inspect.getmembers(thing)
+                   if isinstance(one, (types.FunctionType, property)) and not key.startswith("_")
+                   ] if inspect.isclass(thing) else []
         for where, one in [(name, thing), *members]:
             if not inspect.getdoc(one):
                 yield f"{module.__name__}.{where} has no documentation"
             if inspect.isfunction(one) and "return" not in one.__annotations__:
                 yield f"{module.__name__}.{where} has no types"
+            code = one.fget if isinstance(one, property) else one
+            try:
+                typing.get_type_hints(code if inspect.isfunction(code) or inspect.isclass(code) else object)
+            except NameError as error:
+                yield f"{module.__name__}.{where} has types that are not known: {error}"
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -961,16 +961,20 @@ class Others(unittest.TestCase):
                              [("equal", "shape", None), ("shape", "shape", None)])
 
     def test_diff_of_quantised_tensors(self):
-        """The same integers of another scale are other numbers."""
+        """Integers of another scale are other numbers, and are not compared."""
         with tempfile.TemporaryDirectory() as folder:
-            def trial(name, scale):
+            def trial(name, scale, integers=b"\1\2"):
                 path = os.path.join(folder, name + ".pt")
-                write_pt(path, {"w": Quantised(Storage("qint8", "0", 2), (2,), (1,), "scheme", scale, 0)}, lambda _: b"\1\2")
+                write_pt(path, {"w": Quantised(Storage("qint8", "0", 2), (2,), (1,), "scheme", scale, 0)}, lambda _: integers)
                 return smd.open(path)
 
             a = trial("a", 0.5)
             self.assertEqual([(row.state, row.differing) for row in smd.diff(a, trial("same", 0.5))], [("equal", 0)])
-            self.assertEqual([(row.state, row.differing) for row in smd.diff(a, trial("other", 0.25))], [("differs", None)])
+            for other in (trial("other", 0.25), trial("moved", 0.25, b"\1\5")):
+                self.assertEqual([(row.state, row.differing, row.max_abs) for row in smd.diff(a, other)],
+                                 [("differs", None, None)])
+            changed, = smd.diff(a, trial("changed", 0.5, b"\1\5"))
+            self.assertEqual((changed.differing, changed.max_abs), (1, 3))
 
     def test_diff_refuses_tolerances(self):
         log = smd.open(os.path.join(FIXTURES, "tb-logs", "sick"))

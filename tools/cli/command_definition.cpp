@@ -35,10 +35,9 @@ const OptionSpec* CommandDefinition::find(std::string_view long_name) const {
 }
 
 std::span<const std::string_view> CommandDefinition::choices_of(const OptionSpec& spec) const noexcept {
-  if (spec.kind == ArgumentKind::format) {
-    return formats;
-  }
-  return spec.kind == ArgumentKind::choice ? spec.choices : std::span<const std::string_view>();
+  return spec.kind == ArgumentKind::format   ? formats
+         : spec.kind == ArgumentKind::choice ? spec.choices
+                                             : std::span<const std::string_view>();
 }
 
 std::string CommandDefinition::words_beside(std::string_view text, const OptionSpec& spec) const {

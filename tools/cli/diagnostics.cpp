@@ -33,10 +33,6 @@ thread_local std::string_view trial_of_thread;
 thread_local const Diagnostics* held_of_thread = nullptr;  // the one whose messages are kept
 thread_local Diagnostics* keeper_of_thread = nullptr;      // the one that keeps them
 
-Level level_from_environment() {
-  return parse_level(text::environment("SMDEBUG_LOG_LEVEL").value_or("").c_str()).value_or(Level::warning);
-}
-
 /// The prefix by which messages name a file of a trial, or the trial itself. `text` follows it.
 std::string place_of(std::string_view trial, std::string_view file, std::string_view text = {}) {
   const std::string name(text::leaf_of(trial));
@@ -87,7 +83,9 @@ std::optional<Level> parse_level(const char* wanted) noexcept {
 AboutTrial::AboutTrial(std::string_view trial) noexcept : before_(std::exchange(trial_of_thread, trial)) {}
 AboutTrial::~AboutTrial() { trial_of_thread = before_; }
 
-Diagnostics::Diagnostics(std::string_view tool) : tool_(tool), level_(level_from_environment()) {
+Diagnostics::Diagnostics(std::string_view tool)
+    : tool_(tool),
+      level_(parse_level(text::environment("SMDEBUG_LOG_LEVEL").value_or("").c_str()).value_or(Level::warning)) {
   if (const auto path = text::environment("SMDEBUG_LOG_PATH")) {
     constexpr int appending = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
     log_ = detail::Descriptor(open(path->c_str(), appending, 0666));

@@ -40,8 +40,6 @@ class Diagnostics {
  public:
   /// Level from SMDEBUG_LOG_LEVEL (default warning), file from SMDEBUG_LOG_PATH.
   explicit Diagnostics(std::string_view tool);
-  Diagnostics(const Diagnostics&) = delete;
-  Diagnostics& operator=(const Diagnostics&) = delete;
 
   /// Sets the level that `-q` and `-v` ask for; overrides the environment.
   void set_level(Level level) noexcept { level_ = level; }
@@ -171,8 +169,6 @@ class Diagnostics {
 class HeldMessages {
  public:
   explicit HeldMessages(Diagnostics& speaker);
-  HeldMessages(const HeldMessages&) = delete;
-  HeldMessages& operator=(const HeldMessages&) = delete;
   ~HeldMessages();
 
   /// This thread's messages are written again. Call it in the thread that made this object.

@@ -29,8 +29,6 @@ class Interruption {
   /// The patience counts while the process works; one that waits, for the system or a processor, has thirty times as
   /// long.
   explicit Interruption(Reader reader = Reader::needed, std::chrono::milliseconds patience = usual_patience);
-  Interruption(const Interruption&) = delete;
-  Interruption& operator=(const Interruption&) = delete;
   ~Interruption();
 
   [[nodiscard]] std::stop_token token() const noexcept { return source_.get_token(); }

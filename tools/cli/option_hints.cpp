@@ -19,8 +19,10 @@ namespace {
 
 struct Hint {
   std::string_view tried;  ///< Several, with spaces between them.
-  std::string_view needs;  ///< The option of this command without which the advice would be wrong; empty: none.
-  std::string_view advice;
+  /// Of options: the option of this command without which the advice would be wrong; empty: none. Of words: what they
+  /// mean, or a word of the set that the advice is about.
+  std::string_view about;
+  std::string_view advice;  ///< Empty: the word itself.
 };
 
 // Of several rows for one option, the first that fits the command counts.
@@ -61,14 +63,8 @@ constexpr std::array<Hint, 31> hints = {{
     {"--debug --trace --log-level --loglevel", "verbose", "try -v, -vv, or SMDEBUG_LOG_LEVEL"},
 }};
 
-struct Synonym {
-  std::string_view tried;   ///< Several, with spaces between them.
-  std::string_view word;    ///< What they mean, or a word of the set that the advice is about.
-  std::string_view advice;  ///< Empty: the word itself.
-};
-
 // Of several rows for one word, the first that fits the set counts.
-constexpr std::array<Synonym, 24> synonyms = {{
+constexpr std::array<Hint, 24> synonyms = {{
     {"avg average", "mean", ""},
     {"stddev stdev std_dev sd sigma", "std", ""},
     {"var", "variance", ""},
@@ -105,7 +101,7 @@ std::string option_hint(const CommandDefinition& definition, std::string_view tr
     return "; a step, even a negative one, follows -s: -s " + std::string(tried);
   }
   for (const Hint& hint : hints) {
-    if (lists(hint.tried, tried) && (hint.needs.empty() || definition.find(hint.needs) != nullptr)) {
+    if (lists(hint.tried, tried) && (hint.about.empty() || definition.find(hint.about) != nullptr)) {
       return "; " + std::string(hint.advice);
     }
   }
@@ -118,9 +114,9 @@ std::string word_hint(std::string_view tried, std::span<const std::string_view> 
   if (among(wanted)) {
     return did_you_mean(std::array{wanted});
   }
-  for (const Synonym& synonym : synonyms) {
-    if (lists(synonym.tried, wanted) && among(synonym.word)) {
-      return synonym.advice.empty() ? did_you_mean(std::array{std::string(synonym.word)})
+  for (const Hint& synonym : synonyms) {
+    if (lists(synonym.tried, wanted) && among(synonym.about)) {
+      return synonym.advice.empty() ? did_you_mean(std::array{std::string(synonym.about)})
                                     : "; " + std::string(synonym.advice);
     }
   }

@@ -46,6 +46,15 @@ Slot* free_slot() noexcept {
   return added;
 }
 
+/// Removes the files registered with `remove_on_signal`; callable from a signal handler.
+void remove_temporary_files() noexcept {
+  for (Slot* slot = slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
+    if (slot->used.load(std::memory_order_acquire)) {
+      unlink(slot->path);
+    }
+  }
+}
+
 extern "C" void ignore_signal(int) {}
 
 extern "C" void end_by_signal(int number) {
@@ -117,14 +126,6 @@ void install_signal_handlers() noexcept {
   sigaction(SIGXFSZ, &action, nullptr);
   const sigset_t pipe_only = signal_set(std::array{SIGPIPE});
   sigprocmask(SIG_UNBLOCK, &pipe_only, nullptr);
-}
-
-void remove_temporary_files() noexcept {
-  for (Slot* slot = slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
-    if (slot->used.load(std::memory_order_acquire)) {
-      unlink(slot->path);
-    }
-  }
 }
 
 void end_process_by(int number) noexcept {

@@ -25,9 +25,6 @@ void install_signal_handlers() noexcept;
 bool remove_on_signal(std::string_view path) noexcept;
 void forget_on_signal(std::string_view path) noexcept;
 
-/// Removes the files registered with `remove_on_signal`; callable from a signal handler.
-void remove_temporary_files() noexcept;
-
 /// Removes the files registered with `remove_on_signal`, and dies of the signal. No file can be registered from then
 /// on: a thread that is about to make one waits for the end.
 [[noreturn]] void end_process_by(int number) noexcept;

@@ -29,6 +29,19 @@ std::size_t extent_of(int descriptor, unsigned short winsize::*side, const char*
   return result.ec == std::errc() && number > 0 && number <= 10'000 ? std::max(number, least) : otherwise;
 }
 
+/// Lines of the terminal behind a descriptor: as the system says, else LINES, else 24. At least 2.
+std::size_t terminal_height(int descriptor) noexcept { return extent_of(descriptor, &winsize::ws_row, "LINES", 24, 2); }
+
+/// Whether the environment says that terminals show UTF-8: the first non-empty of LC_ALL, LC_CTYPE, LANG, by its text.
+bool locale_is_utf8() noexcept {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    if (const auto value = text::environment(name)) {
+      return strcasestr(value->c_str(), "utf-8") != nullptr || strcasestr(value->c_str(), "utf8") != nullptr;
+    }
+  }
+  return false;
+}
+
 /// Columns that a line takes, without the sequences that colour it.
 std::size_t shown_width(std::string_view line) {
   std::string plain;
@@ -49,17 +62,6 @@ bool is_terminal(int descriptor) noexcept { return isatty(descriptor) == 1; }
 
 std::size_t terminal_width(int descriptor) noexcept {
   return extent_of(descriptor, &winsize::ws_col, "COLUMNS", 80, 20);
-}
-
-std::size_t terminal_height(int descriptor) noexcept { return extent_of(descriptor, &winsize::ws_row, "LINES", 24, 2); }
-
-bool locale_is_utf8() noexcept {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    if (const auto value = text::environment(name)) {
-      return strcasestr(value->c_str(), "utf-8") != nullptr || strcasestr(value->c_str(), "utf8") != nullptr;
-    }
-  }
-  return false;
 }
 
 bool use_color(ColorChoice choice, int descriptor) noexcept {

@@ -36,6 +36,8 @@ ExitStatus run(const DiffCommandOptions& options, Diagnostics& messages) {
     ComparedTrial b = {trial_b, operands.back(), of_b};
     for (ComparedTrial* const side : {&a, &b}) {
       const AboutTrial about(side->name);
+      const std::size_t written = std::max(side->trial.writers().size(), side->trial.workers().size());
+      side->several_workers = std::max(written, side->trial.num_workers()) > 1;
       side->selection = select(side->trial, side->options, {.counts = has_content}, messages);
       if (side == &a || &trial_a != &trial_b) {
         note_superseded(side->trial, side->options, {}, options.reading, messages);

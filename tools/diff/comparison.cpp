@@ -35,14 +35,6 @@ struct Pool {
   std::optional<State> apart = {};  ///< Of the first pair whose elements could not be compared.
 };
 
-/// Returns what a value's elements mean beside their type; empty if nothing is known.
-std::string_view meaning_of(const TensorEntry& entry) {
-  return entry.value && entry.value->type ? std::string_view(entry.value->type->meaning) : std::string_view();
-}
-
-/// Whether equal elements of two values mean something else: quantised integers, indices of sparse tensors.
-bool mean_otherwise(const PairedEntry& entry) { return meaning_of(*entry.a) != meaning_of(*entry.b); }
-
 class Comparison {
  public:
   Comparison(const ComparedTrial& a, const ComparedTrial& b, const DiffCommandOptions& options, DiffView& view,
@@ -182,7 +174,7 @@ class Comparison {
     }
     ++unlike_;
     unlike_name_ = unlike_name_.empty() ? std::string(entry.tensor) : unlike_name_;
-    const auto forms = [](const TensorEntry& of) { return of.value ? 2 : of.reductions.empty() ? 0 : 1; };
+    const auto forms = [](const TensorEntry& of) { return has_value(of) ? 2 : of.reductions.empty() ? 0 : 1; };
     return forms(*entry.a) > forms(*entry.b);
   }
 
@@ -207,6 +199,10 @@ class Comparison {
       finish(entry, State::shape, first.common ? &first.comparer : nullptr, &first);
       return;
     }
+    if (mean_otherwise(entry)) {
+      finish(entry, State::differs, nullptr, &first);
+      return;
+    }
     const bool differs =
         std::ranges::any_of(pieces_, [](const ComparedPiece& piece) { return piece.comparer.differs(); });
     if (differs && !options_.output.quiet) {
@@ -222,9 +218,7 @@ class Comparison {
     if (common_of(entry) == Common::statistics) {
       ++statistics_;
     }
-    const State state = first.alone > 0 ? State::differs : state_of(whole.result());
-    const bool rescaled = state != State::differs && mean_otherwise(entry);
-    finish(entry, rescaled ? State::differs : state, rescaled ? nullptr : &whole, &first);
+    finish(entry, first.alone > 0 ? State::differs : state_of(whole.result()), &whole, &first);
   }
 
   /// Returns what the index and the headers of files tell.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -229,6 +230,25 @@ std::vector<TensorEntry> entries_of(const ComparedTrial& side, const std::option
   return entries;
 }
 
+/// Sets both entries of a tensor to those of the first worker that saved it in both trials; leaves them if none did.
+void take_common_worker(const ComparedTrial& a, const ComparedTrial& b, const PairedStep& pair, TensorEntry& of_a,
+                        TensorEntry& of_b) {
+  EntryQuery query = entry_query(a.options, {std::string(of_a.tensor)}, std::span(&*pair.a, 1));
+  query.first_worker_only = false;
+  std::map<std::string, TensorEntry, std::less<>> all_of_a;
+  a.trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    all_of_a.emplace(entry.worker, entry);
+    return true;
+  });
+  query = entry_query(b.options, {std::string(of_b.tensor)}, std::span(&*pair.b, 1));
+  query.workers = keys_of(all_of_a);
+  b.trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    of_a = all_of_a.find(entry.worker)->second;
+    of_b = entry;
+    return false;
+  });
+}
+
 }  // namespace
 
 std::vector<PairedStep> pair_steps(const ComparedTrial& a, const ComparedTrial& b, const DiffCommandOptions& options,
@@ -257,7 +277,8 @@ std::vector<PairedEntry> pair_entries(const ComparedTrial& a, const ComparedTria
   for (const PairedStep& pair : steps) {
     std::vector<TensorEntry> of_a = entries_of(a, pair.a, pair, names);
     std::vector<TensorEntry> of_b = entries_of(b, pair.b, pair, names);
-    const bool by_worker = a.options.all_workers;
+    const bool first_in_both = !a.options.all_workers && a.several_workers && b.several_workers;
+    const bool by_worker = a.options.all_workers || first_in_both;
     const auto before = [by_worker](std::string_view x_name, const TensorEntry& x, std::string_view y_name,
                                     const TensorEntry& y) {
       return x_name != y_name ? x_name < y_name : by_worker && x.worker < y.worker;
@@ -270,6 +291,10 @@ std::vector<PairedEntry> pair_entries(const ComparedTrial& a, const ComparedTria
       entry.step_b = pair.b ? std::optional(pair.b->step) : std::nullopt;
       const std::string_view name_a = next_a == of_a.end() ? std::string_view() : a.names.shown(next_a->tensor);
       const std::string_view name_b = next_b == of_b.end() ? std::string_view() : b.names.shown(next_b->tensor);
+      if (first_in_both && next_a != of_a.end() && next_b != of_b.end() && name_a == name_b &&
+          next_a->worker != next_b->worker) {
+        take_common_worker(a, b, pair, *next_a, *next_b);
+      }
       const bool takes_a = next_b == of_b.end() || (next_a != of_a.end() && !before(name_b, *next_b, name_a, *next_a));
       const bool takes_b = next_a == of_a.end() || (next_b != of_b.end() && !before(name_a, *next_a, name_b, *next_b));
       entry.tensor = takes_a ? name_a : name_b;

@@ -4,6 +4,7 @@
 #include "cli/diagnostics.hpp"
 #include "name_mapping.hpp"
 #include "options.hpp"
+#include "select/saved_forms.hpp"
 #include "select/select.hpp"
 
 #include <smd/trial.hpp>
@@ -23,6 +24,7 @@ struct ComparedTrial {
   SelectionOptions options;
   Selection selection = {};
   NameMapping names = {};
+  bool several_workers = false;  ///< At whatever steps.
 };
 
 /// A step of A and the step of B that it is compared with. If tensors have steps of their own, one of the two may be
@@ -50,8 +52,8 @@ struct PairedEntry {
   std::optional<GlobalStep> step_b;
   std::string_view tensor;  ///< The name by which the two are compared; borrowed from the trials.
 
-  /// A's worker, or B's if A has no entry. The two have the same name if all workers were selected; else each is its
-  /// trial's first.
+  /// A's worker, or B's if A has no entry. The two have the same name if all workers were selected or each trial has
+  /// several: then it is the first that saved the tensor in both. Else each is its trial's first.
   [[nodiscard]] std::string_view worker() const noexcept { return a ? a->worker : b->worker; }
   [[nodiscard]] GlobalStep place() const noexcept { return step ? *step : *step_b; }
 };

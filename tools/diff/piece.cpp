@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace smd::tool::diff {
@@ -94,19 +93,25 @@ Shape common_shape(const Shape& a, const Shape& b) {
 }
 
 Common common_of(const PairedEntry& entry) noexcept {
-  if (!entry.a || !entry.b || entry.a->value.has_value() != entry.b->value.has_value()) {
+  if (!entry.a || !entry.b || has_value(*entry.a) != has_value(*entry.b)) {
     return Common::nothing;
   }
   const bool bare = entry.a->reductions.empty();
-  return entry.a->value                        ? Common::values
+  return has_value(*entry.a)                   ? Common::values
          : bare != entry.b->reductions.empty() ? Common::nothing
          : bare                                ? Common::shapes
                                                : Common::statistics;
 }
 
+std::string_view meaning_of(const TensorEntry& entry) {
+  return entry.value && entry.value->type ? std::string_view(entry.value->type->meaning) : std::string_view();
+}
+
 void add_pieces(PairReaders readers, const PairedEntry& entry, std::size_t number, std::vector<PairPiece>& pieces) {
   PairPiece piece = {.entry = number, .part = {}};
-  if (common_of(entry) == Common::values) {
+  if (mean_otherwise(entry)) {
+    piece.part = PairPiece::Part();  // no elements: only the shapes are looked at
+  } else if (common_of(entry) == Common::values) {
     const Place& a = *entry.a->value;
     const Place& b = *entry.b->value;
     piece.bytes = a.length + b.length;
@@ -143,7 +148,7 @@ ComparedPiece compare_piece(PairReaders readers, const PairedEntry& entry, const
     into.problem = read_pair(readers, *entry.a->value, entry.a->tensor, *entry.b->value, entry.b->tensor,
                              [&](Extent& a, Extent& b) {
                                into.comparer.clear();
-                               compare(a, b, piece.part, into, common);
+                               compare(a, b, piece.part, into, common && !mean_otherwise(entry));
                              });
   };
   compare_into(result);

@@ -8,6 +8,7 @@
 #include <smd/dtype.hpp>
 #include <smd/shape.hpp>
 #include <smd/value_reader.hpp>
+#include <string_view>
 #include <vector>
 
 #include "paired_steps.hpp"
@@ -61,6 +62,14 @@ struct ComparedPiece {
 enum class Common : std::uint8_t { values, statistics, shapes, nothing };
 
 [[nodiscard]] Common common_of(const PairedEntry& entry) noexcept;
+
+/// Returns what a value's elements mean beside their type; empty if nothing is known.
+[[nodiscard]] std::string_view meaning_of(const TensorEntry& entry);
+/// Whether the elements of two values mean different things, as quantised integers of two scales and indices of sparse
+/// tensors of two sizes do: they are not compared. @pre Both trials have the entry.
+[[nodiscard]] inline bool mean_otherwise(const PairedEntry& entry) {
+  return meaning_of(*entry.a) != meaning_of(*entry.b);
+}
 
 /// Appends the pieces of an entry. @pre `common_of` is values or statistics.
 void add_pieces(PairReaders readers, const PairedEntry& entry, std::size_t number, std::vector<PairPiece>& pieces);

@@ -31,9 +31,7 @@ void synopsis(Roff& page, std::string_view text) {
     const bool optional = part.starts_with('[');
     const bool repeats = part.ends_with("...");
     part.remove_suffix(repeats ? 3 : 0);
-    if (optional) {
-      part = part.substr(1, part.size() - 2);
-    }
+    part = optional ? part.substr(1, part.size() - 2) : part;
     std::string line = optional ? ".Op " : ".";
     line += part.starts_with('-') ? "Fl " + roff_word(part.substr(1)) : "Ar " + roff_word(part);
     page.macro(line + (repeats ? " ..." : ""));
@@ -48,11 +46,8 @@ void prose_section(Roff& page, std::string_view title, std::string_view text) {
 }
 
 std::string option_head(const OptionSpec& spec) {
-  std::string line = ".It ";
-  if (spec.short_name != '\0') {
-    line += std::string("Fl ") + spec.short_name + " , ";
-  }
-  line += "Fl \\-" + roff_word(spec.name);
+  const std::string letter = spec.short_name == '\0' ? "" : std::string("Fl ") + spec.short_name + " , ";
+  const std::string line = ".It " + letter + "Fl \\-" + roff_word(spec.name);
   return spec.metavar.empty() ? line : line + " Ar " + roff_word(spec.metavar);
 }
 

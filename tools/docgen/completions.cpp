@@ -2,6 +2,7 @@
 #include "docgen.hpp"
 
 #include "cli/mapped.hpp"
+#include "cli/text.hpp"
 
 #include <fmt/format.h>
 
@@ -110,11 +111,9 @@ std::string zsh_command_case(const CommandDefinition& definition) {
 }
 
 std::string fish_option_line(const CommandDefinition& definition, const OptionSpec& spec) {
-  std::string line = "complete -c " + std::string(definition.name);
-  if (spec.short_name != '\0') {
-    line += std::string(" -s ") + spec.short_name;
-  }
-  line += " -l " + std::string(spec.name) + " -d " + in_quotes(spec.help, "\\'");
+  const std::string letter = spec.short_name == '\0' ? "" : std::string(" -s ") + spec.short_name;
+  const std::string line =
+      fmt::format("complete -c {}{} -l {} -d {}", definition.name, letter, spec.name, in_quotes(spec.help, "\\'"));
   if (spec.metavar.empty()) {
     return line + "\n";
   }
@@ -151,9 +150,7 @@ std::string bash_completion(const Definitions& commands, std::string_view page) 
 
 std::string zsh_completion(const Definitions& commands, std::string_view page) {
   Slots slots = common_slots(commands, " | ", "    {}) print -l -- {} ;;\n");
-  for (const CommandDefinition* definition : commands) {
-    slots["COMMAND_CASES"] += zsh_command_case(*definition);
-  }
+  slots["COMMAND_CASES"] = text::joined(commands, "", [](const auto* one) { return zsh_command_case(*one); });
   return filled(page, slots);
 }
 

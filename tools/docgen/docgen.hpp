@@ -86,13 +86,8 @@ struct Limit {
 
 [[nodiscard]] std::span<const Limit> limits();
 
-/// The meaning of an exit status for all commands.
-struct StatusFact {
-  tool::ExitStatus status;
-  std::string_view meaning;
-};
-
-[[nodiscard]] std::span<const StatusFact> statuses() noexcept;
+/// The meanings of the exit statuses for all commands.
+[[nodiscard]] std::span<const tool::ExitNote> statuses() noexcept;
 
 /// Returns the tags of messages: `AccessDenied, …`.
 [[nodiscard]] std::string tag_list();

@@ -14,6 +14,7 @@ namespace smd::docgen {
 
 namespace {
 
+using std::to_string;
 using tool::ExitStatus;
 
 std::string bytes(std::uint64_t count) {
@@ -25,10 +26,10 @@ std::string bytes(std::uint64_t count) {
     number /= 1024;
     ++unit;
   }
-  return std::to_string(number) + " " + std::string(units.at(unit)) + (one_less ? " less one byte" : "");
+  return to_string(number) + " " + std::string(units.at(unit)) + (one_less ? " less one byte" : "");
 }
 
-constexpr std::array<StatusFact, 8> status_table = {{
+constexpr std::array<tool::ExitNote, 8> status_table = {{
     {ExitStatus::yes, "yes: done, found, no rule triggered, the condition holds"},
     {ExitStatus::no,
      "no: nothing is selected, something named does not exist, a rule triggered, the step awaited was skipped"},
@@ -45,8 +46,8 @@ constexpr std::array<StatusFact, 8> status_table = {{
 std::span<const Limit> limits() {
   static const std::vector<Limit> table = {
       {"record_bytes", bytes(limits::record_bytes), "the payload of one event record"},
-      {"protobuf_depth", std::to_string(limits::protobuf_depth), "messages and groups within each other in a record"},
-      {"dimensions", std::to_string(limits::dimensions), "axes of a tensor"},
+      {"protobuf_depth", to_string(limits::protobuf_depth), "messages and groups within each other in a record"},
+      {"dimensions", to_string(limits::dimensions), "axes of a tensor"},
       {"repeated_value_bytes", bytes(limits::repeated_value_bytes),
        "elements made of one stored value that is repeated"},
       {"event_bytes", bytes(limits::event_bytes),
@@ -56,47 +57,45 @@ std::span<const Limit> limits() {
        "where the next sound record is searched after a damaged length in a log directory"},
       {"refuted_bytes", bytes(limits::refuted_bytes),
        "payloads that are read in such a search of a file and turn out not to be sound"},
-      {"inflated_passes", std::to_string(limits::inflated_passes),
+      {"inflated_passes", to_string(limits::inflated_passes),
        "times that a compressed file is inflated while it is open"},
       {"inflated_again_bytes", bytes(limits::inflated_again_bytes),
        "bytes inflated again in total; the larger of the two limits counts"},
       {"json_bytes", bytes(limits::json_bytes),
        "one index or collections file, and all those above 4 MiB that are read at once"},
       {"safetensors_header_bytes", bytes(limits::safetensors_header_bytes), "the header of a safetensors file"},
-      {"safetensors_tensors", std::to_string(limits::safetensors_tensors), "tensors of one safetensors file"},
+      {"safetensors_tensors", to_string(limits::safetensors_tensors), "tensors of one safetensors file"},
       {"pickle_bytes", bytes(limits::pickle_bytes), "the pickle of a PyTorch file"},
-      {"pickle_nodes", std::to_string(limits::pickle_nodes), "values of a pickle, except small integers"},
-      {"pickle_items", std::to_string(limits::pickle_items), "items of all its tuples, lists and mappings"},
-      {"pickle_stack", std::to_string(limits::pickle_stack), "values of a pickle that wait for their container"},
-      {"pickle_globals", std::to_string(limits::pickle_globals),
-       "different names of functions and classes in a pickle"},
-      {"pickle_depth", std::to_string(limits::pickle_depth), "containers within each other in a pickle"},
-      {"pytorch_tensors", std::to_string(limits::pytorch_tensors), "tensors of one PyTorch file"},
+      {"pickle_nodes", to_string(limits::pickle_nodes), "values of a pickle, except small integers"},
+      {"pickle_items", to_string(limits::pickle_items), "items of all its tuples, lists and mappings"},
+      {"pickle_stack", to_string(limits::pickle_stack), "values of a pickle that wait for their container"},
+      {"pickle_globals", to_string(limits::pickle_globals), "different names of functions and classes in a pickle"},
+      {"pickle_depth", to_string(limits::pickle_depth), "containers within each other in a pickle"},
+      {"pytorch_tensors", to_string(limits::pytorch_tensors), "tensors of one PyTorch file"},
       {"archive_directory_bytes", bytes(limits::archive_directory_bytes), "the directory of a PyTorch file"},
       {"expanded_bytes", bytes(limits::expanded_bytes),
        "a tensor of a PyTorch file that repeats elements of its storage"},
-      {"json_depth", std::to_string(limits::json_depth),
+      {"json_depth", to_string(limits::json_depth),
        "objects and arrays within each other in any JSON document; two more in a line of smd-save --jsonl"},
-      {"problems_per_file", std::to_string(limits::problems_per_file),
+      {"problems_per_file", to_string(limits::problems_per_file),
        "problems of one kind described of one file; the rest is counted"},
-      {"problems_per_trial", std::to_string(limits::problems_per_trial), "the same of one trial"},
-      {"searched_folders", std::to_string(limits::searched_folders),
+      {"problems_per_trial", to_string(limits::problems_per_trial), "the same of one trial"},
+      {"searched_folders", to_string(limits::searched_folders),
        "folders that a search for trials visits; more are left out with a warning"},
-      {"searched_names", std::to_string(limits::searched_names),
-       "names in these folders; more are left out with a warning"},
-      {"other_values", std::to_string(limits::other_values),
+      {"searched_names", to_string(limits::searched_names), "names in these folders; more are left out with a warning"},
+      {"other_values", to_string(limits::other_values),
        "values of a log that are no tensors, such as hyperparameters; the rest is counted"},
       {"row_bytes", bytes(limits::row_bytes), "a row of a CSV or a line of JSON lines"},
       {"name_bytes", bytes(limits::name_bytes), "the name of a tensor, worker or collection"},
       {"pattern_bytes", bytes(limits::pattern_bytes), "one regular expression"},
-      {"pattern_match_steps", std::to_string(limits::pattern_match_steps),
+      {"pattern_match_steps", to_string(limits::pattern_match_steps),
        "steps of matching a pattern with one name, over all places where a match may start; a step is an item of the "
        "pattern that is tried, or 8 bytes that are passed over"},
-      {"pattern_question_steps", std::to_string(limits::pattern_question_steps),
+      {"pattern_question_steps", to_string(limits::pattern_question_steps),
        "steps of matching all patterns of a question with all names"},
-      {"pattern_trial_steps", std::to_string(limits::pattern_trial_steps),
+      {"pattern_trial_steps", to_string(limits::pattern_trial_steps),
        "the same of all patterns of a trial's own collections: one to two seconds"},
-      {"pattern_trial_steps_of_name", std::to_string(limits::pattern_trial_steps_of_name),
+      {"pattern_trial_steps_of_name", to_string(limits::pattern_trial_steps_of_name),
        "further steps allowed for each name"},
       {"pattern_heap_kib", bytes(std::uint64_t{limits::pattern_heap_kib} * 1024), "memory for matching"},
       {"pattern_jit_stack", bytes(limits::pattern_jit_stack), "stack for matching"},
@@ -105,19 +104,17 @@ std::span<const Limit> limits() {
        "times the tensor's own bytes"},
       {"unpacked_bytes", bytes(limits::unpacked_bytes),
        "what the compressed members of an npz archive are together; more if it is no more than 64 times the file"},
-      {"request_seconds", std::to_string(limits::request_seconds),
-       "seconds of one request to S3 with all its attempts"},
-      {"listing_pages", std::to_string(limits::listing_pages),
+      {"request_seconds", to_string(limits::request_seconds), "seconds of one request to S3 with all its attempts"},
+      {"listing_pages", to_string(limits::listing_pages),
        "pages, of 1,000 names, of one listing on S3; more is an error of the network (Network)"},
       {"cache_bytes", bytes(limits::cache_bytes), "what a --cache folder keeps; what was not used for longest goes"},
-      {"profile_chain", std::to_string(limits::profile_chain),
-       "AWS profiles that lead to one another by source_profile"},
-      {"open_files", std::to_string(limits::open_files), "local files open at once"},
+      {"profile_chain", to_string(limits::profile_chain), "AWS profiles that lead to one another by source_profile"},
+      {"open_files", to_string(limits::open_files), "local files open at once"},
   };
   return table;
 }
 
-std::span<const StatusFact> statuses() noexcept { return status_table; }
+std::span<const tool::ExitNote> statuses() noexcept { return status_table; }
 
 std::string status_note() {
   return "If several apply, the status is the first of " + status_order() +
@@ -127,7 +124,7 @@ std::string status_note() {
 
 std::string status_order() {
   return text::joined(tool::exit_status_order, ", ",
-                      [](ExitStatus status) { return std::to_string(static_cast<int>(status)); });
+                      [](ExitStatus status) { return to_string(static_cast<int>(status)); });
 }
 
 std::string tag_list() {

@@ -127,8 +127,8 @@ std::string limit_table() {
 }
 
 std::string table_of_statuses() {
-  return "| Status | Meaning |\n|---|---|\n" + text::joined(statuses(), "", [](const StatusFact& fact) {
-           return fmt::format("| {} | {} |\n", static_cast<int>(fact.status), cell(fact.meaning));
+  return "| Status | Meaning |\n|---|---|\n" + text::joined(statuses(), "", [](const tool::ExitNote& note) {
+           return fmt::format("| {} | {} |\n", static_cast<int>(note.status), cell(note.meaning));
          });
 }
 

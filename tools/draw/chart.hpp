@@ -164,6 +164,16 @@ struct AxisRange {
       }
     }
   }
+  /// The outermost edges of bins that are not empty. `edges`: one more than `counts`.
+  [[nodiscard]] static AxisRange of_filled(std::span<const double> edges, std::span<const double> counts) noexcept {
+    AxisRange range;
+    for (std::size_t bin = 0; bin < counts.size(); ++bin) {
+      if (counts[bin] > 0) {
+        range.add(AxisRange{edges[bin], edges[bin + 1]});
+      }
+    }
+    return range;
+  }
   [[nodiscard]] bool empty() const noexcept { return !(low <= high); }
   /// Where a number lies between them: 0 is the least. Halves, so that the distance of any two numbers is finite.
   [[nodiscard]] double part_of(double number) const noexcept { return (number / 2 - low / 2) / (high / 2 - low / 2); }

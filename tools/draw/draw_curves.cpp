@@ -77,10 +77,7 @@ double place_at_y(const PlotFrame& frame, double y) {
 }
 
 // A place in hundredths of a pixel, as `coordinate` rounds.
-struct Place {
-  double x = 0;
-  double y = 0;
-};
+using Place = ChartPoint;
 
 Place place_of(const PlotFrame& frame, const ChartPoint& point) {
   return {std::round(100 * frame.x.place(point.x)), std::round(100 * place_at_y(frame, point.y))};

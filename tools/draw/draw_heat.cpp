@@ -13,19 +13,6 @@ namespace smd::tool {
 
 namespace {
 
-// The range from the first bin that is not empty to the last.
-AxisRange filled_range(const HeatMap& map) {
-  AxisRange extent;
-  for (const HeatColumn& column : map.columns) {
-    for (std::size_t bin = 0; bin < column.counts.size(); ++bin) {
-      if (column.counts[bin] > 0) {
-        extent.add(AxisRange{column.edges[bin], column.edges[bin + 1]});
-      }
-    }
-  }
-  return extent;
-}
-
 // How far a step reaches to each side: half way to its nearest neighbour, so that a missing step leaves a gap.
 double half_width(const HeatMap& map, std::size_t at) {
   constexpr double none = std::numeric_limits<double>::infinity();
@@ -112,11 +99,13 @@ class ShareRaster {
 
 void draw_content(Drawing& to, const Chart& chart, const HeatMap& map) {
   AxisRange x;
+  AxisRange y;
   for (std::size_t at = 0; at < map.columns.size(); ++at) {
     x.add(map.columns[at].x - half_width(map, at));
     x.add(map.columns[at].x + half_width(map, at));
+    y.add(AxisRange::of_filled(map.columns[at].edges, map.columns[at].counts));
   }
-  const PlotFrame frame = put_frame(to, chart, x, filled_range(map), 0);
+  const PlotFrame frame = put_frame(to, chart, x, y, 0);
   const ShareRaster raster(map, frame);
   if (raster.greatest() > 0) {
     put_image(to, frame.x.from(), frame.y.to(), frame.x.to() - frame.x.from(), frame.y.from() - frame.y.to(),

@@ -92,10 +92,7 @@ std::optional<GlobalStep> FollowedSteps::after() const {
   if (modes_.size() != 1 || modes_.front().mode != Mode::global || modes_.front().terms.empty()) {
     return std::nullopt;
   }
-  std::int64_t least = INT64_MAX;
-  if (by_tensor()) {
-    least = own_.steps.front().step.value;
-  }
+  std::int64_t least = by_tensor() ? own_.steps.front().step.value : INT64_MAX;
   for (const auto& [term, from_end, comes, seen] : modes_.front().terms) {
     if (term.single ? term.oldest : (!term.start || term.stride < 0)) {
       return std::nullopt;
@@ -194,8 +191,7 @@ void FollowedSteps::report_missing(bool ended, Diagnostics& messages) const {
       if (!term.single || seen) {
         continue;
       }
-      const std::string name = (of.mode == Mode::global ? "step " : std::string(mode_text(of.mode)) + " step ") +
-                               (term.oldest ? "first" : std::to_string(term.number));
+      const std::string name = kind_of_step(of.mode) + " " + (term.oldest ? "first" : std::to_string(term.number));
       const std::string_view tag = term.oldest || term.number < 0
                                        ? std::string_view(ended ? "NoMoreData" : "StepNotYetAvailable")
                                        : snapshot.unavailable_tag({of.mode, ModeStep(term.number)});

@@ -275,6 +275,9 @@ void report_missing_files(const Trial& trial, const FollowEvent& event, Diagnost
 
 namespace {
 
+/// Returns whether a trial is refused for a file in it, rather than not there.
+bool is_of_file(const Problem& problem, const std::string& path) { return !path.starts_with(problem.file); }
+
 /// Nullopt if the trial does not exist yet; `missing` then says what is missing, and is empty if nothing will come.
 std::optional<Trial> open_now(const std::string& path, const TrialOptions& options, std::string_view hint,
                               std::string& missing) {
@@ -287,7 +290,8 @@ std::optional<Trial> open_now(const std::string& path, const TrialOptions& optio
   } catch (const ReadError& error) {
     if (error.problem.kind == ProblemKind::not_yet) {
       missing = no_data;
-    } else if (error.problem.kind != ProblemKind::not_found || !(early || may_come(path))) {
+    } else if (error.problem.kind != ProblemKind::not_found || is_of_file(error.problem, path) ||
+               !(early || may_come(path))) {
       throw;
     } else {
       missing = "does not exist yet; waiting for it" + meant_instead(path, hint);
@@ -334,7 +338,8 @@ std::optional<Trial> open_awaited(const std::string& path, TrialOptions options,
       return trial;
     }
   } catch (const ReadError& error) {
-    if (error.problem.kind != ProblemKind::not_found || missing.empty() || !may_come(path)) {
+    if (error.problem.kind != ProblemKind::not_found || is_of_file(error.problem, path) || missing.empty() ||
+        !may_come(path)) {
       throw;
     }  // else an earlier trial used up the time
   }

@@ -54,6 +54,22 @@ StepRange range_to_follow(const FollowSetup& setup) {
   return least == windows.end() ? StepRange() : StepRange{.first = least->first};
 }
 
+/// Reports which named tensors, collections and workers never came; status 1. Call it after all steps.
+void report_never_seen(Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
+  if (options.names.empty() && options.collections.empty() && !options.worker) {
+    return;
+  }
+  SelectionOptions named;
+  named.names = options.names;
+  named.collections = options.collections;
+  named.modes = {Mode::global};
+  named.worker = options.worker;
+  if (!named.names.empty() || !named.collections.empty()) {
+    (void)select_tensors(trial, named, messages);
+  }
+  (void)check_worker(trial, named, messages);
+}
+
 /// Reports what is missing when no further step comes. `any`: a step came.
 void report_end(Trial& trial, WaitOutcome how, bool any, const FollowedSteps& steps, const SelectionOptions& selection,
                 Diagnostics& messages) {
@@ -223,21 +239,6 @@ bool follow_trials(const std::vector<std::string>& operands, const FollowSetup& 
     }
   }
   return visited;
-}
-
-void report_never_seen(Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
-  if (options.names.empty() && options.collections.empty() && !options.worker) {
-    return;
-  }
-  SelectionOptions named;
-  named.names = options.names;
-  named.collections = options.collections;
-  named.modes = {Mode::global};
-  named.worker = options.worker;
-  if (!named.names.empty() || !named.collections.empty()) {
-    (void)select_tensors(trial, named, messages);
-  }
-  (void)check_worker(trial, named, messages);
 }
 
 namespace {

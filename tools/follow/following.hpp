@@ -81,7 +81,4 @@ using FollowVisit = std::function<void(std::size_t operand, Trial& trial, Select
 bool follow_trials(const std::vector<std::string>& operands, const FollowSetup& setup, Diagnostics& messages,
                    const FollowVisit& visit);
 
-/// Reports which named tensors, collections and workers never came; status 1. Call it after all steps.
-void report_never_seen(Trial& trial, const SelectionOptions& options, Diagnostics& messages);
-
 }  // namespace smd::tool

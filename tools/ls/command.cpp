@@ -20,14 +20,9 @@
 namespace smd::tool::ls {
 namespace {
 
-struct Next {
-  std::string command;
-  std::string_view purpose;
-};
-
-std::string lines_of(std::string heading, std::span<const Next> commands) {
+std::string lines_of(std::string heading, std::span<const Example> commands) {
   constexpr std::size_t shown = 3;
-  for (const Next& next : commands.first(std::min(shown, commands.size()))) {
+  for (const Example& next : commands.first(std::min(shown, commands.size()))) {
     heading += fmt::format("  {:<38} {}\n", next.command, next.purpose);
   }
   return heading;
@@ -35,9 +30,9 @@ std::string lines_of(std::string heading, std::span<const Next> commands) {
 
 /// The commands for a folder that holds several trials.
 std::string next_commands_for_runs() {
-  const std::array<Next, 3> commands = {{{"smd-runs", "all of them, a row each"},
-                                         {"smd-ls --find", "their paths"},
-                                         {"smd-ls --find | smd-rule - -r Overfit", "do any of them overfit?"}}};
+  constexpr std::array<Example, 3> commands = {{{"all of them, a row each", "smd-runs"},
+                                                {"their paths", "smd-ls --find"},
+                                                {"do any of them overfit?", "smd-ls --find | smd-rule - -r Overfit"}}};
   return lines_of("\nTry\n", commands);
 }
 
@@ -108,19 +103,19 @@ const CommandDefinition& definition() {
 std::string next_commands(const Trial& trial) {
   const bool has_losses = trial.collection("losses") && !trial.tensor_names({.collections = {"losses"}}).empty();
   const bool has_layers = trial.layout().name == "checkpoints";
-  std::vector<Next> commands;
+  std::vector<Example> commands;
   if (has_losses) {
-    commands.push_back({"smd-tensor -c losses -s all --spark", "the losses as curves"});
+    commands.push_back({"the losses as curves", "smd-tensor -c losses -s all --spark"});
   }
   if (has_layers) {
-    commands.push_back({"smd-ls --tree --depth 2", "the layers, with parameters and bytes"});
-    commands.push_back({"smd-ls --check", "is it whole?"});
+    commands.push_back({"the layers, with parameters and bytes", "smd-ls --tree --depth 2"});
+    commands.push_back({"is it whole?", "smd-ls --check"});
   }
   if (!has_losses) {
-    commands.push_back({"smd-reduce -s last -r nan,inf,l2", "NaN, infinities and size of each tensor"});
+    commands.push_back({"NaN, infinities and size of each tensor", "smd-reduce -s last -r nan,inf,l2"});
   }
-  commands.push_back({"smd-report -o report.html", "one page to look at"});
-  commands.push_back({"smd-rule . -r Overfit,ExplodingTensor", "is training healthy?"});
+  commands.push_back({"one page to look at", "smd-report -o report.html"});
+  commands.push_back({"is training healthy?", "smd-rule . -r Overfit,ExplodingTensor"});
   return lines_of(
       fmt::format("\nThis is a trial ({}): {}, {}. Try\n", trial.layout().name,
                   counted(trial.tensor_names().size(), "tensor"), counted(trial.steps(true).size(), "step")),

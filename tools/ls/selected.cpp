@@ -11,6 +11,7 @@
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "select/explanations.hpp"
+#include "select/saved_forms.hpp"
 
 namespace smd::tool::ls {
 
@@ -152,7 +153,7 @@ std::vector<TensorFacts> added_up(const Trial& trial, const EntryQuery& query, b
     for (const SavedReduction& reduction : entry.reductions) {
       insert_sorted(seen.reductions, reduction.name);
     }
-    seen.value = seen.value || entry.value.has_value();
+    seen.value = seen.value || has_value(entry);
     summary.bytes += record_bytes(entry);
     if (entry.shape) {
       summary.shape = entry.shape;

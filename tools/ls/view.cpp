@@ -35,7 +35,7 @@ std::vector<ColumnTable> column_tables() {
 }
 
 StepRange selected_range(const LsOptions& options) {
-  return range_to_read(options.selection.steps, options.selection.modes);
+  return ranges_to_read(options.selection.steps, options.selection.modes).front();
 }
 
 std::vector<std::string> mode_texts(std::span<const Mode> modes) {

@@ -63,9 +63,7 @@ Cell modes_cell(Summary& of) {
   if (of.trial.layout().has_modes) {
     const std::vector<Mode> claimed = of.trial.modes();  // by any worker; a step's own is that of its first
     modes.insert(claimed.begin(), claimed.end());
-    for (const StepInfo& info : of.trial.step_infos()) {
-      modes.insert(info.mode);
-    }
+    std::ranges::transform(of.trial.step_infos(), std::inserter(modes, modes.end()), &StepInfo::mode);
   } else if (!of.steps.empty()) {
     modes.insert(Mode::global);
   }

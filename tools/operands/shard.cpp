@@ -79,10 +79,9 @@ Shard shard_from_environment(std::optional<std::int64_t> size) {
 Shard Shard::parse(const std::string& text) {
   const std::size_t slash = text.find('/');
   const std::string first = text.substr(0, slash);
-  std::optional<std::int64_t> count;
-  if (slash != std::string::npos) {
-    count = parse_integer(std::string_view(text).substr(slash + 1), 1, most_shards);
-  }
+  const auto count = slash == std::string::npos
+                         ? std::nullopt
+                         : std::optional(parse_integer(std::string_view(text).substr(slash + 1), 1, most_shards));
   if (first == "auto") {
     return shard_from_environment(count);
   }

@@ -118,7 +118,7 @@ class HistPiece {
     if (entry.buckets) {
       const std::optional<TensorValue> saved = value.value();
       buckets_ = saved ? counts_of_buckets(saved->view()) : std::nullopt;
-      found_ = buckets_ ? bounds_of(*buckets_) : AxisRange();
+      found_ = buckets_ ? AxisRange::of_filled(buckets_->edges, buckets_->counts) : AxisRange();
       return;
     }
     if (real_ && session_.options.slice) {

@@ -74,9 +74,7 @@ ReduceOutcome reduce_trials(std::span<const Session* const> sessions, const std:
 bool merge_shards(const std::vector<std::string>& files, OutputFile& out, const ReduceCommandOptions& options,
                   Diagnostics& messages);
 
-std::unique_ptr<ResultView> make_pivot_view(const ResultContext& context);
-std::unique_ptr<ResultView> make_spark_view(const ResultContext& context);
-std::unique_ptr<ResultView> make_smooth_view(const ResultContext& context);
+std::unique_ptr<ResultView> make_rows_view(const ResultContext& context);
 std::unique_ptr<ResultView> make_result_view(const ResultContext& context);
 
 }  // namespace smd::tool::reduce

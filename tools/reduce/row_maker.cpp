@@ -349,11 +349,7 @@ class RowMaker {
     if (Row& row = row_of(target); !row.pools) {
       row.wall_time = result_.wall_time;
     }
-    if (target.statistic != Target::value) {
-      take_saved(target);
-    } else {
-      take_computed(target);
-    }
+    target.statistic != Target::value ? take_saved(target) : take_computed(target);
   }
 
   void take_saved(const Target& target) {

@@ -85,9 +85,7 @@ class RowsView : public ResultView {
     cells_.clear();
     add_group_cells(cells_, row, context_.by, context_.options.across);
     cells_.push_back(or_missing(row.source));
-    for (const Statistic& statistic : row.statistics) {
-      cells_.push_back(statistic.cell());
-    }
+    std::ranges::transform(row.statistics, std::back_inserter(cells_), &Statistic::cell);
     if (context_.options.shard) {
       if (!counted_) {
         cells_.push_back(row.partial.empty() ? Cell() : Cell(row.count));
@@ -120,20 +118,6 @@ class RowsView : public ResultView {
 
 }  // namespace
 
-std::unique_ptr<ResultView> make_result_view(const ResultContext& context) {
-  if (context.options.smooth && !context.smoothed) {
-    return make_smooth_view(context);
-  }
-  switch (context.options.view) {
-    case ReduceViewKind::pivot:
-      return make_pivot_view(context);
-    case ReduceViewKind::spark:
-      return make_spark_view(context);
-    case ReduceViewKind::rows:
-    case ReduceViewKind::hist:
-      break;
-  }
-  return context.options.svg() ? make_spark_view(context) : std::make_unique<RowsView>(context);
-}
+std::unique_ptr<ResultView> make_rows_view(const ResultContext& context) { return std::make_unique<RowsView>(context); }
 
 }  // namespace smd::tool::reduce

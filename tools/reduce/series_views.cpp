@@ -169,9 +169,8 @@ class PivotView : public ResultView {
     std::vector<Column> columns = group_columns(by_, context_.options.across);
     // Two columns of one name would hide the step. JSON always has the trial's column.
     std::set<std::string> taken = {"trial", std::string(written_column.name)};
-    for (const Column& column : columns) {
-      taken.emplace(column.name);
-    }
+    std::ranges::transform(columns, std::inserter(taken, taken.end()),
+                           [](const Column& one) { return std::string(one.name); });
     for (const std::string& tensor : tensors_) {
       std::string name = tensor;
       while (taken.contains(name)) {
@@ -218,16 +217,20 @@ class PivotView : public ResultView {
 
 }  // namespace
 
-std::unique_ptr<ResultView> make_smooth_view(const ResultContext& context) {
-  return std::make_unique<SmoothView>(context);
-}
-
-std::unique_ptr<ResultView> make_spark_view(const ResultContext& context) {
-  return std::make_unique<SparkView>(context);
-}
-
-std::unique_ptr<ResultView> make_pivot_view(const ResultContext& context) {
-  return std::make_unique<PivotView>(context);
+std::unique_ptr<ResultView> make_result_view(const ResultContext& context) {
+  if (context.options.smooth && !context.smoothed) {
+    return std::make_unique<SmoothView>(context);
+  }
+  switch (context.options.view) {
+    case ReduceViewKind::pivot:
+      return std::make_unique<PivotView>(context);
+    case ReduceViewKind::spark:
+      return std::make_unique<SparkView>(context);
+    case ReduceViewKind::rows:
+    case ReduceViewKind::hist:
+      break;
+  }
+  return context.options.svg() ? std::make_unique<SparkView>(context) : make_rows_view(context);
 }
 
 }  // namespace smd::tool::reduce

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace smd::tool::reduce {
 
@@ -32,9 +33,7 @@ void Unavailable::lacks(const TensorEntry& entry, const RowPlan& plan, const std
     if (entry.value) {
       saved.insert("value");
     }
-    for (const SavedReduction& reduction : entry.reductions) {
-      saved.insert(reduction.name);
-    }
+    std::ranges::transform(entry.reductions, std::inserter(saved, saved.end()), &SavedReduction::name);
   }
 }
 
@@ -68,9 +67,7 @@ void Unavailable::say(bool pooled, bool strict, Diagnostics& messages) const {
   if (!missing_of.empty()) {
     std::string text = fmt::format("no {} of {}; saved: {}", fmt::join(missing, ", "), quoted_list(missing_of, 3),
                                    saved.empty() ? "nothing" : fmt::format("{}", fmt::join(saved, ", ")));
-    if (saved.contains(buckets_name)) {
-      text += " (elements were not saved, and buckets give only bounds of it)";
-    }
+    text += saved.contains(buckets_name) ? " (elements were not saved, and buckets give only bounds of it)" : "";
     if (pooled) {
       text += " (to pool a statistic, all that is pooled must have it, or its values)";
     }

@@ -38,9 +38,7 @@ void append_lines(std::string& out, const std::vector<std::string>& lines, std::
   for (std::size_t i = 0; i < std::min(lines.size(), most); ++i) {
     out += lines[i] + "\n";
   }
-  if (lines.size() > most) {
-    out += fmt::format(fmt::runtime(more), lines.size() - most);
-  }
+  out += lines.size() > most ? fmt::format(fmt::runtime(more), lines.size() - most) : "";
 }
 
 /// Appends the warnings of rules, each once, as far as there is room.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "examination.hpp"
 
+#include <smd/evaluator.hpp>
 #include <smd/rule_registry.hpp>
 
 #include "cli/mapped.hpp"
@@ -11,10 +12,13 @@
 #include "rows/cell.hpp"
 #include "select/explanations.hpp"
 #include "select/selection.hpp"
+#include "survey.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace smd::tool::report {
@@ -35,15 +39,13 @@ constexpr std::uint64_t most_kept_bytes = std::uint64_t{8} << 20;
 constexpr std::string_view pairing_rule = "Overfit";
 
 SurveyOptions survey_options(const SelectionOptions& selection, const Trial& trial) {
-  SurveyOptions options;
-  options.tensors = {.names = selection.names,
-                     .regex = selection.regexes,
-                     .collections = selection.collections,
-                     .all = !selection.selects_tensors()};
-  options.exclude = selection.excludes;
   const std::size_t curves = std::max<std::size_t>(trial.tensor_names().size(), 1) * measures;
-  options.columns = std::clamp(column_budget / curves, fewest_columns, most_columns);
-  return options;
+  return {.tensors = {.names = selection.names,
+                      .regex = selection.regexes,
+                      .collections = selection.collections,
+                      .all = !selection.selects_tensors()},
+          .exclude = selection.excludes,
+          .columns = std::clamp(column_budget / curves, fewest_columns, most_columns)};
 }
 
 // Whether a rule can be evaluated with nothing but a trial.
@@ -79,6 +81,114 @@ void say_what_is_missing(const ExaminationContext& context, Trial& trial, const 
   }
 }
 
+/// The rules and the statistics of one trial, evaluated together.
+class Examination {
+ public:
+  /// `options.progress` is called and may end the evaluation by throwing. The context and the trial must outlive this.
+  Examination(const ExaminationContext& context, Trial& trial, std::string name, EvaluationOptions options)
+      : context_(context), trial_(trial), name_(std::move(name)) {
+    options.keep_going = true;
+    options.jobs = context.options.reading.jobs;
+    if (!options.follow) {
+      // The page must not depend on when it is made: the present is when the trial was last written.
+      options.now = [this] { return survey_->histories().last_write.value_or(0); };
+    }
+    steps_ = options;
+    options.most_findings = listed_findings;
+    options.most_kept_bytes = most_kept_bytes;
+    options.on_finding = [this](std::size_t rule, const Finding& finding) { tallies_[rule].add(finding); };
+    options.make_again = [this](std::size_t rule) {
+      std::unique_ptr<Rule> fresh = rule == 0        ? make_survey()
+                                    : rule == pairs_ ? make_rule(pairing_rule)
+                                                     : context_.requests[rule - 1].make_again();
+      tallies_[rule] = fresh ? FindingTally() : tallies_[rule];
+      return fresh;
+    };
+    evaluator_.emplace(trial, std::move(options));
+    evaluator_->add(make_survey());
+    context.others.allow(name_);
+    bool pairs = false;
+    for (const RuleRequest& request : context.requests) {
+      add_rule(*evaluator_, request, context.others);
+      pairs = pairs || (!request.error && request.configuration.rule_to_invoke == pairing_rule);
+    }
+    if (!pairs && !trial.layout().has_modes) {
+      pairs_ = evaluator_->add(make_rule(pairing_rule));
+    }
+    tallies_.resize(evaluator_->results().size());
+  }
+  Examination(const Examination&) = delete;
+  Examination& operator=(const Examination&) = delete;
+
+  [[nodiscard]] Evaluator& evaluator() noexcept { return *evaluator_; }
+  /// What is known so far. `last`: no more data comes, so that problems are reported with their status.
+  [[nodiscard]] TrialReport report(bool last) {
+    TrialReport report = {.name = name_, .facts = facts_of(trial_)};
+    report.histories = last ? survey_->take_histories() : Histories(survey_->histories());
+    report.buckets = saved_histograms(trial_, report.histories, steps_);
+    report.media = logged_media(trial_, context_.options.selection, steps_);
+    if (report.histories.last_write) {
+      show_date(report.facts.written, Cell(*report.histories.last_write), 0);
+    }
+    const SelectionOptions& selection = context_.options.selection;
+    const auto unseen =
+        std::ranges::find_if(selection.names, [&](const std::string& name) { return report.history(name) == nullptr; });
+    const bool named = unseen != selection.names.end();
+    if (named || (report.histories.tensors.empty() && (selection.selects_tensors() || !selection.excludes.empty()))) {
+      append_part(report.facts.incomplete,
+                  "nothing is shown of " + (named ? single_quoted(*unseen) : "what was asked for"), "; ");
+    }
+    const std::vector<RuleResult>& results = evaluator_->results();
+    const bool chosen = !context_.options.rules.empty();
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const RuleResult& result = results[i];
+      report.pairs.insert(report.pairs.end(), result.pairs.begin(), result.pairs.end());
+      if (i == 0 || i == pairs_) {  // problems of reading for the page count as those of reading for rules
+        for (const Problem& problem : result.problems) {
+          report.facts.problems.push_back(to_string(problem));
+        }
+      } else {
+        const bool passed = !chosen && result.status == RuleStatus::not_evaluated && !result.doubtful;
+        (passed ? report.passed_over : report.results).push_back(result);
+        if (!passed) {
+          report.tallies.push_back(tallies_[i]);
+        }
+        if (last && result.status == RuleStatus::issues_found) {
+          context_.messages.raise(ExitStatus::no);
+        }
+      }
+      if (last) {
+        for (const Problem& problem : result.problems) {
+          context_.messages.report_once(problem, trial_.path());
+          context_.messages.raise(status_of(problem.kind));
+        }
+        if (result.records_unread > 0) {
+          context_.messages.raise(ExitStatus::damaged);
+        }
+      }
+    }
+    detail::sort_each_once(report.pairs);
+    detail::sort_each_once(report.facts.problems);
+    return report;
+  }
+
+ private:
+  [[nodiscard]] std::unique_ptr<Survey> make_survey() {
+    auto survey = std::make_unique<Survey>(survey_options(context_.options.selection, trial_));
+    survey_ = survey.get();
+    return survey;
+  }
+
+  const ExaminationContext& context_;
+  Trial& trial_;
+  std::string name_;
+  Survey* survey_ = nullptr;  // the first rule
+  EvaluationOptions steps_;   // which are examined
+  std::optional<Evaluator> evaluator_;
+  std::vector<FindingTally> tallies_;  // by rule
+  std::optional<std::size_t> pairs_;   // the rule that is evaluated for its pairs alone
+};
+
 }  // namespace
 
 std::vector<RuleRequest> requests_of_page(const RuleOptions& rules, Diagnostics& messages) {
@@ -103,95 +213,6 @@ std::vector<RuleRequest> requests_of_page(const RuleOptions& rules, Diagnostics&
     }
   }
   return requests;
-}
-
-Examination::Examination(const ExaminationContext& context, Trial& trial, std::string name, EvaluationOptions options)
-    : context_(context), trial_(trial), name_(std::move(name)) {
-  options.keep_going = true;
-  options.jobs = context.options.reading.jobs;
-  if (!options.follow) {
-    // The page must not depend on when it is made: the present is when the trial was last written.
-    options.now = [this] { return survey_->histories().last_write.value_or(0); };
-  }
-  steps_ = options;
-  options.most_findings = listed_findings;
-  options.most_kept_bytes = most_kept_bytes;
-  options.on_finding = [this](std::size_t rule, const Finding& finding) { tallies_[rule].add(finding); };
-  options.make_again = [this](std::size_t rule) {
-    std::unique_ptr<Rule> fresh = rule == 0        ? make_survey()
-                                  : rule == pairs_ ? make_rule(pairing_rule)
-                                                   : context_.requests[rule - 1].make_again();
-    tallies_[rule] = fresh ? FindingTally() : tallies_[rule];
-    return fresh;
-  };
-  evaluator_.emplace(trial, std::move(options));
-  evaluator_->add(make_survey());
-  context.others.allow(name_);
-  bool pairs = false;
-  for (const RuleRequest& request : context.requests) {
-    add_rule(*evaluator_, request, context.others);
-    pairs = pairs || (!request.error && request.configuration.rule_to_invoke == pairing_rule);
-  }
-  if (!pairs && !trial.layout().has_modes) {
-    pairs_ = evaluator_->add(make_rule(pairing_rule));
-  }
-  tallies_.resize(evaluator_->results().size());
-}
-
-std::unique_ptr<Survey> Examination::make_survey() {
-  auto survey = std::make_unique<Survey>(survey_options(context_.options.selection, trial_));
-  survey_ = survey.get();
-  return survey;
-}
-
-TrialReport Examination::report(bool last) {
-  TrialReport report = {.name = name_, .facts = facts_of(trial_)};
-  report.histories = last ? survey_->take_histories() : Histories(survey_->histories());
-  report.buckets = saved_histograms(trial_, report.histories, steps_);
-  report.media = logged_media(trial_, context_.options.selection, steps_);
-  if (report.histories.last_write) {
-    show_date(report.facts.written, Cell(*report.histories.last_write), 0);
-  }
-  const SelectionOptions& selection = context_.options.selection;
-  const auto unseen =
-      std::ranges::find_if(selection.names, [&](const std::string& name) { return report.history(name) == nullptr; });
-  const bool named = unseen != selection.names.end();
-  if (named || (report.histories.tensors.empty() && (selection.selects_tensors() || !selection.excludes.empty()))) {
-    append_part(report.facts.incomplete,
-                "nothing is shown of " + (named ? single_quoted(*unseen) : "what was asked for"), "; ");
-  }
-  const std::vector<RuleResult>& results = evaluator_->results();
-  const bool chosen = !context_.options.rules.empty();
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const RuleResult& result = results[i];
-    report.pairs.insert(report.pairs.end(), result.pairs.begin(), result.pairs.end());
-    if (i == 0 || i == pairs_) {  // problems of reading for the page count as those of reading for rules
-      for (const Problem& problem : result.problems) {
-        report.facts.problems.push_back(to_string(problem));
-      }
-    } else {
-      const bool passed = !chosen && result.status == RuleStatus::not_evaluated && !result.doubtful;
-      (passed ? report.passed_over : report.results).push_back(result);
-      if (!passed) {
-        report.tallies.push_back(tallies_[i]);
-      }
-      if (last && result.status == RuleStatus::issues_found) {
-        context_.messages.raise(ExitStatus::no);
-      }
-    }
-    if (last) {
-      for (const Problem& problem : result.problems) {
-        context_.messages.report_once(problem, trial_.path());
-        context_.messages.raise(status_of(problem.kind));
-      }
-      if (result.records_unread > 0) {
-        context_.messages.raise(ExitStatus::damaged);
-      }
-    }
-  }
-  detail::sort_each_once(report.pairs);
-  detail::sort_each_once(report.facts.problems);
-  return report;
 }
 
 TrialReport examine(const ExaminationContext& context, Trial& trial, const std::string& name,
@@ -236,11 +257,13 @@ void examine_live(const ExaminationContext& context, const std::vector<std::stri
       choose_steps(options, context.options.selection, trial, context.messages);
       examination.emplace(context, trial, operands[i], options);
     }
-    if (!check_modes(trial, context.options.selection.modes, context.messages)) {
+    const auto end_early = [&] {
       const std::lock_guard lock(trials.mutex());
-      examination->evaluator().finish(false);
+      finish_early(examination->evaluator());
       put(i, examination->report(true), true);
-      return;
+    };
+    if (!check_modes(trial, context.options.selection.modes, context.messages)) {
+      return end_early();
     }
     // Evaluates what is new, and writes the page. Returns whether following the trial is over.
     const auto show = [&](const FollowTick& what) {
@@ -263,11 +286,7 @@ void examine_live(const ExaminationContext& context, const std::vector<std::stri
       }
       return over;
     };
-    trials.in_ticks(trial, operands[i], context.others.all(), show, [&] {
-      const std::lock_guard lock(trials.mutex());
-      finish_early(examination->evaluator());
-      put(i, examination->report(true), true);
-    });
+    trials.in_ticks(trial, operands[i], context.others.all(), show, end_early);
   };
   trials.visit(operands, {}, true, examine_one, [&](std::size_t i) {
     const std::lock_guard lock(trials.mutex());

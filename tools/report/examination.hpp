@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <smd/evaluator.hpp>
 #include <smd/trial.hpp>
 
 #include <functional>
-#include <memory>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -15,7 +12,6 @@
 #include "options.hpp"
 #include "requests/other_trials.hpp"
 #include "requests/requests.hpp"
-#include "survey.hpp"
 #include "trial_report.hpp"
 
 namespace smd::tool::report {
@@ -30,31 +26,6 @@ struct ExaminationContext {
 
 /// The rules of -r and -C, or every built-in rule that needs neither another trial nor a parameter; none stops a job.
 [[nodiscard]] std::vector<RuleRequest> requests_of_page(const RuleOptions& rules, Diagnostics& messages);
-
-/// The rules and the statistics of one trial, evaluated together.
-class Examination {
- public:
-  /// `options.progress` is called and may end the evaluation by throwing. The context and the trial must outlive this.
-  Examination(const ExaminationContext& context, Trial& trial, std::string name, EvaluationOptions options);
-  Examination(const Examination&) = delete;
-  Examination& operator=(const Examination&) = delete;
-
-  [[nodiscard]] Evaluator& evaluator() noexcept { return *evaluator_; }
-  /// What is known so far. `last`: no more data comes, so that problems are reported with their status.
-  [[nodiscard]] TrialReport report(bool last);
-
- private:
-  [[nodiscard]] std::unique_ptr<Survey> make_survey();
-
-  const ExaminationContext& context_;
-  Trial& trial_;
-  std::string name_;
-  Survey* survey_ = nullptr;  // the first rule
-  EvaluationOptions steps_;   // which are examined
-  std::optional<Evaluator> evaluator_;
-  std::vector<FindingTally> tallies_;  // by rule
-  std::optional<std::size_t> pairs_;   // the rule that is evaluated for its pairs alone
-};
 
 /// Examines what was saved so far. A requested stop ends it early; the report then holds what was seen.
 [[nodiscard]] TrialReport examine(const ExaminationContext& context, Trial& trial, const std::string& name,

@@ -78,25 +78,21 @@ std::size_t columns_for(std::size_t curves) noexcept {
 }
 
 Figures::Figures(std::span<const TrialReport> trials) {
+  const bool several = trials.size() > 1;
   for (std::size_t trial = 0; trial < trials.size(); ++trial) {
+    const std::string begin = several && !trials[trial].label.empty() ? trials[trial].label + ": " : std::string();
     for (std::size_t rule = 0; rule < trials[trial].results.size(); ++rule) {
-      const bool several = trials.size() > 1;
-      collect(
-          trials[trial].results[rule], trials[trial].tallies[rule], several ? trials[trial].label : std::string(),
-          {.link = fmt::format("#{}", rule_anchor(trial, rule)), .hue = several ? std::optional(trial) : std::nullopt});
-    }
-  }
-}
-
-void Figures::collect(const RuleResult& result, const FindingTally& tally, const std::string& trial, Mark mark_of) {
-  for (const auto& [tensor, found] : tally.tensors()) {
-    OfTensor& of = tensors_[tensor];
-    of.findings += found.count;
-    for (const FindingMark& mark : found.marks) {
-      mark_of.step = mark.step;
-      mark_of.text = fmt::format("{}{}step {}, {}: {}", trial, trial.empty() ? "" : ": ", mark.step.value, result.name,
-                                 mark.message);
-      of.marks.push_back(mark_of);
+      const std::string link = fmt::format("#{}", rule_anchor(trial, rule));
+      for (const auto& [tensor, found] : trials[trial].tallies[rule].tensors()) {
+        OfTensor& of = tensors_[tensor];
+        of.findings += found.count;
+        for (const FindingMark& mark : found.marks) {
+          of.marks.push_back(
+              {mark.step,
+               fmt::format("{}step {}, {}: {}", begin, mark.step.value, trials[trial].results[rule].name, mark.message),
+               link, several ? std::optional(trial) : std::nullopt});
+        }
+      }
     }
   }
 }
@@ -162,12 +158,6 @@ bool is_validation(const TrialReport& trial, const NamedCurve& curve) {
   return curve.mode == Mode::eval || curve.mode == Mode::predict || pair_of(trial, curve) != nullptr;
 }
 
-// The tensor that a curve shares its colour with: training and validation have the same.
-std::string_view colored_as(const TrialReport& trial, const NamedCurve& curve) {
-  const TensorPair* const pair = pair_of(trial, curve);
-  return pair == nullptr ? curve.tensor : pair->training;
-}
-
 }  // namespace
 
 std::vector<NamedCurve> curves_of(std::span<const TrialReport> trials, const std::set<std::string>& tensors,
@@ -201,9 +191,10 @@ CurveSet curve_set(std::span<const TrialReport> trials, const std::vector<NamedC
   for (const NamedCurve& curve : curves) {
     const TrialReport& trial = trials[curve.trial];
     ChartCurve drawn = curve.curve->chart_curve(names.name_of(trial.label, curve.tensor, curve.mode), columns);
+    const TensorPair* const pair = pair_of(trial, curve);  // training and validation have the same colour
+    const std::string_view colored_as = pair == nullptr ? curve.tensor : pair->training;
     const std::size_t color =
-        trials.size() > 1 ? curve.trial
-                          : hues_of.try_emplace({curve.trial, colored_as(trial, curve)}, hues_of.size()).first->second;
+        trials.size() > 1 ? curve.trial : hues_of.try_emplace({curve.trial, colored_as}, hues_of.size()).first->second;
     drawn.hue = color % hues;
     drawn.dash = both_sides && is_validation(trial, curve) ? Dash::dashed : static_cast<Dash>(color / hues % dashes);
     set.curves.push_back(std::move(drawn));

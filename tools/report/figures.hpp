@@ -45,7 +45,6 @@ class Figures {
     std::optional<std::size_t> hue = {};  // of its trial, if there are several
   };
 
-  void collect(const RuleResult& result, const FindingTally& tally, const std::string& trial, Mark mark_of);
   [[nodiscard]] std::vector<ChartFinding> marks_of(const std::set<std::string>& tensors) const;
 
   struct OfTensor {

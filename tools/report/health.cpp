@@ -266,9 +266,7 @@ std::string health_html(const PageContext& page) {
                                  counted(static_cast<std::size_t>(tensors), "tensor"), name_html(first->tensor),
                                  first->step.value));
   }
-  for (const std::string& problem : trial.facts.problems) {
-    broken.push_back(name_html(problem));
-  }
+  std::ranges::transform(trial.facts.problems, std::back_inserter(broken), name_html);
   std::vector<std::string> remarkable;
   add_triggered(remarkable, trial, false);
   std::vector<LossFacts> of_losses = losses_of(trial);

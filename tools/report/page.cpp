@@ -117,9 +117,7 @@ std::string page_html(std::span<TrialReport> trials, const ReportCommandOptions&
   out += fmt::format("<title>{}</title>\n<style>{}{}</style>\n</head>\n<body{}>\n<header>\n<h1>{}</h1>\n", xml(title),
                      page_text::page_css, page_text::chart_css, trials.size() > 1 ? " class=\"several\"" : "",
                      name_html(title));
-  if (reload) {
-    out += "<p class=\"quiet\">The job is running: this page follows it.</p>\n";
-  }
+  out += reload ? "<p class=\"quiet\">The job is running: this page follows it.</p>\n" : "";
   const std::string links = joined(parts, "", [](const Part& part) {
     return part.html.empty() ? std::string() : fmt::format("<a href=\"#{}\">{}</a>\n", part.anchor, part.name);
   });

@@ -69,11 +69,6 @@ Measure drawn_of(Role role) noexcept {
 constexpr std::array<std::string_view, 6> activation_words = {"relu", "activation", "sigmoid",
                                                               "tanh", "gelu",       "layers"};
 
-bool names_activations(std::string_view collection) {
-  return std::ranges::any_of(activation_words,
-                             [&](std::string_view word) { return collection.find(word) != std::string_view::npos; });
-}
-
 }  // namespace
 
 Survey::Survey(SurveyOptions options) : options_(std::move(options)) {
@@ -97,7 +92,7 @@ Role Survey::role_of(std::string_view tensor) {
   put({.collections = {"weights"}}, Role::weight);
   put({.collections = {"biases"}}, Role::bias);
   for (const auto& [name, collection] : base_trial().collections()) {
-    if (names_activations(name)) {
+    if (std::ranges::any_of(activation_words, [&](auto word) { return name.find(word) != name.npos; })) {
       put({.collections = {name}}, Role::activation);
     }
   }

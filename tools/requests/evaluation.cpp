@@ -40,7 +40,7 @@ void add_rule(Evaluator& evaluator, const RuleRequest& request, OtherTrials& oth
     evaluator.add_error(configuration.name, configuration.rule_to_invoke, *request.error);
     return;
   }
-  std::unique_ptr<Rule> rule = request.make();
+  std::unique_ptr<Rule> rule = make_rule(configuration);
   std::vector<const Trial*> compared;
   const std::string parameter(other_parameter);
   if (request.other_trials > 0 && rule->parameters().has(parameter)) {
@@ -99,12 +99,12 @@ bool finish_early(Evaluator& evaluator) {
   }
 }
 
-std::optional<PlainRange> plain_range(const SelectionOptions& selection) {
+std::optional<StepRange> plain_range(const SelectionOptions& selection) {
   if (selection.modes.size() != 1 || selection.modes.front() != Mode::global || selection.every != 1) {
     return std::nullopt;
   }
   if (!selection.steps || selection.steps->all()) {
-    return PlainRange();
+    return StepRange();
   }
   const std::vector<StepTerm>& terms = selection.steps->terms();
   if (terms.size() != 1 || terms[0].single || terms[0].stride != 1 || counts_from_end(terms[0])) {
@@ -113,7 +113,7 @@ std::optional<PlainRange> plain_range(const SelectionOptions& selection) {
   const auto step = [](const std::optional<std::int64_t>& bound) {
     return bound ? std::optional(GlobalStep(*bound)) : std::nullopt;
   };
-  return PlainRange{step(terms[0].start), step(terms[0].stop)};
+  return StepRange{.first = step(terms[0].start), .end = step(terms[0].stop)};
 }
 
 void choose_steps(EvaluationOptions& options, const SelectionOptions& selection, Trial& trial, Diagnostics& messages) {
@@ -125,8 +125,8 @@ void choose_steps(EvaluationOptions& options, const SelectionOptions& selection,
   evaluated.all_workers = !selection.worker;
   note_superseded(trial, evaluated, {}, {}, messages);
   options.parameter_bounds = !selection.steps;
-  if (const std::optional<PlainRange> range = plain_range(selection)) {
-    options.start = range->start;
+  if (const std::optional<StepRange> range = plain_range(selection)) {
+    options.start = range->first;
     options.end = range->end;
     return;
   }

@@ -37,13 +37,9 @@ bool evaluate_tick(Evaluator& evaluator, const FollowTick& what);
 /// read: the results are then those of the steps before.
 bool finish_early(Evaluator& evaluator);
 
-/// -s as one plain range of global steps, half open; not given: no bounds.
-struct PlainRange {
-  std::optional<GlobalStep> start;
-  std::optional<GlobalStep> end;
-};
-/// Nullopt if -s is no such range, if -m chooses a mode, or if --every leaves steps out.
-[[nodiscard]] std::optional<PlainRange> plain_range(const SelectionOptions& selection);
+/// -s as one plain range of global steps, half open; not given: no bounds. Nullopt if -s is no such range, if -m
+/// chooses a mode, or if --every leaves steps out.
+[[nodiscard]] std::optional<StepRange> plain_range(const SelectionOptions& selection);
 
 /// Sets the steps and workers that -s, -m, --every and -w mean in a trial. Reports what is unavailable, with its
 /// status.

@@ -206,9 +206,8 @@ std::optional<RuleDescription> rule_named(std::string_view name) {
   }
 }
 
-std::unique_ptr<Rule> RuleRequest::make() const { return make_rule(configuration); }
 std::unique_ptr<Rule> RuleRequest::make_again() const {
-  return describe_rule(configuration.rule_to_invoke).watches_clock ? nullptr : make();
+  return describe_rule(configuration.rule_to_invoke).watches_clock ? nullptr : make_rule(configuration);
 }
 
 std::vector<RuleRequest> rule_requests(const RuleOptions& options, const RequestOptions& more, Diagnostics& messages) {

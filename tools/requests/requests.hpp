@@ -64,9 +64,8 @@ struct RuleRequest {
   [[nodiscard]] const std::string& name() const noexcept {
     return configuration.name.empty() ? configuration.rule_to_invoke : configuration.name;
   }
-  /// Makes a new rule. Precondition: no `error`. @throws ConfigurationError.
-  [[nodiscard]] std::unique_ptr<Rule> make() const;
-  /// As `make`, for `EvaluationOptions::make_again`. Null for a rule that watches the clock: it goes on.
+  /// Makes a new rule for `EvaluationOptions::make_again`; null for one that watches the clock, which goes on.
+  /// Precondition: no `error`. @throws ConfigurationError.
   [[nodiscard]] std::unique_ptr<Rule> make_again() const;
 };
 

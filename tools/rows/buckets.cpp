@@ -48,16 +48,6 @@ std::optional<BucketCounts> counts_of_buckets(const TensorView& buckets) {
   return result;
 }
 
-AxisRange bounds_of(const BucketCounts& buckets) noexcept {
-  AxisRange bounds;
-  for (std::size_t at = 0; at < buckets.counts.size(); ++at) {
-    if (buckets.counts[at] > 0) {
-      bounds.add(AxisRange{buckets.edges[at], buckets.edges[at + 1]});
-    }
-  }
-  return bounds;
-}
-
 Histogram empty_histogram(const BinSpec& bins, const AxisRange& seen) {
   const bool none = seen.empty();
   return {bins.count, bins.low.value_or(none ? 0 : seen.low), bins.high.value_or(none ? 1 : seen.high)};
@@ -84,11 +74,8 @@ void add_buckets(BucketCounts& to, const BucketCounts& buckets) {
     const auto after = std::ranges::upper_bound(to.edges, left);
     std::size_t bin = after == to.edges.begin() ? 0 : static_cast<std::size_t>(after - to.edges.begin()) - 1;
     if (left == right) {
-      if (left < to.edges.front() || left > to.edges.back()) {
-        to.outside += count;
-      } else {
-        to.counts[std::min(bin, to.counts.size() - 1)] += count;
-      }
+      const bool outside = left < to.edges.front() || left > to.edges.back();
+      (outside ? to.outside : to.counts[std::min(bin, to.counts.size() - 1)]) += count;
       continue;
     }
     // Edges may lie farther apart than the greatest double.

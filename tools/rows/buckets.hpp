@@ -23,9 +23,6 @@ struct BucketCounts {
 /// ascend, or the value does not hold buckets.
 [[nodiscard]] std::optional<BucketCounts> counts_of_buckets(const TensorView& buckets);
 
-/// The outermost edges of buckets that are not empty.
-[[nodiscard]] AxisRange bounds_of(const BucketCounts& buckets) noexcept;
-
 /// A histogram without elements: between the bounds that are given; else between the least and the greatest element
 /// seen, 0 and 1 if there is none.
 [[nodiscard]] Histogram empty_histogram(const BinSpec& bins, const AxisRange& seen);

@@ -75,8 +75,6 @@ class RowWriter {
   /// A writer for the rows of one of several trials that are visited side by side: holds them, up to some 100 KiB,
   /// until its turn has come, and passes them to `to`. `to` must outlive this object, and `turn` the last row.
   RowWriter(RowWriter& to, Turn& turn);
-  RowWriter(const RowWriter&) = delete;
-  RowWriter& operator=(const RowWriter&) = delete;
   ~RowWriter();
 
   /// Whether a column will be printed, sorted by or compared; otherwise its cells need not be computed.

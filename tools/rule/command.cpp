@@ -229,11 +229,7 @@ ExitStatus run(const RuleCommandOptions& options, Diagnostics& messages) {
     return ExitStatus::yes;
   }
   Runner runner(options, requests, messages);
-  if (options.task == Task::explain) {
-    runner.explain();
-  } else {
-    runner.evaluate();
-  }
+  options.task == Task::explain ? runner.explain() : runner.evaluate();
   return ExitStatus::yes;
 }
 

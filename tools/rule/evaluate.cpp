@@ -260,7 +260,7 @@ void report_requests(const std::vector<RuleRequest>& requests, const RuleCommand
       messages.note(request.name() + ": its action_json is not performed here" +
                     (options.on_trigger ? "" : "; --on-trigger CMD runs a command"));
     }
-    const std::unique_ptr<Rule> rule = request.make();
+    const std::unique_ptr<Rule> rule = make_rule(configuration);
     const bool stops = rule->parameters().has(stop_parameter) && rule->parameters().boolean(stop_parameter);
     if (!options.on_trigger && (stops ? !rule->parameters().has(prefix_parameter) : request.stop_withheld)) {
       messages.warning(

@@ -230,10 +230,7 @@ std::span<const OptionSpec> RuleCommandOptions::step_table() noexcept { return s
 
 RuleCommandOptions RuleCommandOptions::from(const CommandLine& line) {
   RuleCommandOptions options;
-  options.operands = line.operands();
-  options.selection = SelectionOptions::from(line);
-  options.output = OutputOptions::from(line);
-  options.reading = ReadingOptions::from(line);
+  static_cast<ShowOptions&>(options) = ShowOptions::from(line);
   options.following = FollowingOptions::from(line);
   options.task = static_cast<Task>(only_flag(line, task_flags));
   options.described = line.value("describe").value_or("");

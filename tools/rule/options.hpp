@@ -11,11 +11,9 @@
 
 #include "cli/command_line.hpp"
 #include "follow/following.hpp"
-#include "operands/reading_options.hpp"
 #include "operands/shard.hpp"
 #include "requests/requests.hpp"
-#include "rows/output_options.hpp"
-#include "select/selection.hpp"
+#include "rows/picture_options.hpp"
 
 namespace smd::tool::rule {
 
@@ -34,11 +32,8 @@ struct PythonSpec {
 enum class Task : std::uint8_t { evaluate, list, describe, explain, check_config, hook_config };
 
 /// The options of smd-rule, as an option table and as values, with the shared options beside them.
-struct RuleCommandOptions {
-  std::vector<std::string> operands;
-  SelectionOptions selection;  ///< Only -s, -m and -w.
-  OutputOptions output;
-  ReadingOptions reading;
+/// Of the selection there are only -s, -m and -w, and no picture.
+struct RuleCommandOptions : ShowOptions {
   FollowingOptions following;
   Task task = Task::evaluate;
   std::string described;  ///< Of --describe.

@@ -59,8 +59,6 @@ class PythonRules::Process {
   Process(std::string command, std::chrono::nanoseconds timeout, Diagnostics& messages)
       : command_(std::move(command)), timeout_(timeout), messages_(messages) {}
   ~Process() { stop(); }
-  Process(const Process&) = delete;
-  Process& operator=(const Process&) = delete;
 
   /// Asks for something, and returns the reply. @throws ConfigurationError of kind exception, also if there is no
   /// process; ReadError of kind stopped if a signal ends the command.

@@ -163,9 +163,7 @@ class TapReport : public Report {
     const RuleResult& result = record.result;
     const bool bad = result.status == RuleStatus::issues_found || result.status == RuleStatus::error;
     std::string text = (bad ? "not ok " : "ok ") + std::to_string(++count_) + " - ";
-    if (context_.several_trials || context_.options.with_trial) {
-      text += words(record.trial) + ": ";
-    }
+    text += context_.several_trials || context_.options.with_trial ? words(record.trial) + ": " : "";
     text += words(result.name);
     if (result.status == RuleStatus::not_evaluated || result.status == RuleStatus::in_progress) {
       text += " # SKIP " + words(result_text(record));
@@ -305,8 +303,6 @@ std::string attribute(std::string_view name, std::string_view value) {
 /// Seconds without an exponent, which the schemas do not permit.
 std::string seconds_text(double seconds) { return fmt::format("{:.6f}", std::max(0.0, seconds)); }
 
-std::string time_stamp() { return fmt::format("{:%FT%T}", fmt::gmtime(std::time(nullptr))); }
-
 std::string host_name() {
   std::array<char, 256> name = {};
   return gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0' ? std::string(name.data()) : "localhost";
@@ -324,7 +320,7 @@ struct Suite {
 /// junit: a test suite for each trial, a test case for each rule, as Ant's junitreport and CI systems read it.
 class JunitReport : public Report {
  public:
-  explicit JunitReport(const ReportContext& context) : Report(context), started_(time_stamp()) {}
+  using Report::Report;
 
   void take(const ReportRecord& record) override {
     const RuleResult& result = record.result;
@@ -400,7 +396,7 @@ class JunitReport : public Report {
            xml(message + params) + "</" + element + ">\n    </testcase>\n";
   }
 
-  std::string started_;
+  std::string started_ = fmt::format("{:%FT%T}", fmt::gmtime(std::time(nullptr)));
   std::vector<Suite> suites_;
   std::unordered_map<std::string, std::size_t> numbers_;  // of suites, by trial
 };

@@ -121,12 +121,11 @@ OwnedRecord record_from(const Json& line, RecordKind kind) {
 }
 
 PartLine part_from(const Json& line) {
-  PartLine part;
-  part.shard = {count(line.at("part")), count(line.at("parts"))};
-  part.trials = count(line.at("trials"));
-  part.several = line.at("several").get_ref<const bool&>();
-  part.whole = text(line.at("whole"));
-  part.records = count(line.at("records"));
+  PartLine part = {.shard = {count(line.at("part")), count(line.at("parts"))},
+                   .trials = count(line.at("trials")),
+                   .several = line.at("several").get_ref<const bool&>(),
+                   .whole = text(line.at("whole")),
+                   .records = count(line.at("records"))};
   const std::uint64_t status = count(line.at("status"));
   const auto known = std::ranges::find_if(exit_status_order,
                                           [&](ExitStatus one) { return static_cast<std::uint64_t>(one) == status; });

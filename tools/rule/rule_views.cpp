@@ -77,31 +77,22 @@ void append_parameters(std::string& text, const std::vector<ParameterSpec>& para
     if (!spec.other_name.empty()) {
       append_part(help, "also accepted as " + spec.other_name, "; ");
     }
-    if (!help.empty()) {
-      text += wrapped(help, width, 6);
-    }
+    text += help.empty() ? "" : wrapped(help, width, 6);
   }
 }
 
 std::string description_text(const RuleDescription& rule, std::size_t width) {
   std::string text = rule.name + (rule.alias.empty() ? "" : " (" + rule.alias + ")") + "\n";
   text += wrapped(rule.summary, width, 2) + "\nCondition:\n" + wrapped(rule.condition, width, 2);
-  std::string facts;
-  if (!rule.frameworks.empty()) {
-    facts += "  For: " + rule.frameworks + "\n";
-  }
+  std::string facts = rule.frameworks.empty() ? "" : "  For: " + rule.frameworks + "\n";
   if (!rule.collections.empty()) {
     facts += wrapped(fmt::format("Looks at: {} (default)", fmt::join(rule.collections, ", ")), width, 2);
   }
-  if (!rule.plugin.empty()) {
-    facts += "  Plug-in: " + rule.plugin + "\n";
-  }
+  facts += rule.plugin.empty() ? "" : "  Plug-in: " + rule.plugin + "\n";
   text += facts.empty() ? "" : "\n" + facts;
   text += "\nParameters:\n";
   append_parameters(text, rule.parameters, width);
-  if (rule.parameters.empty()) {
-    text += "  none of its own\n";
-  }
+  text += rule.parameters.empty() ? "  none of its own\n" : "";
   std::vector<ParameterSpec> common = common_parameters();
   std::erase_if(common, [own = mapped(rule.parameters, &ParameterSpec::name)](const ParameterSpec& spec) {
     return contains(own, spec.name) || (spec.name != "start_step" && spec.name != "end_step");

@@ -244,6 +244,9 @@ std::uint64_t save_lines(const SaveOptions& options, Saver& saver, const Interru
                     ExitStatus::no);
     }
   });
+  if (lines == 0 && !interruption.asked()) {
+    messages.warning("--jsonl: no line came: nothing is saved");
+  }
   return lines - saved;
 }
 
@@ -315,7 +318,8 @@ std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, 
     messages.warning("--lines: " + counted(slow, "line") + " are left out: the pattern needs too many steps on each");
   }
   if (stepless != 0) {
-    messages.warning("--lines: " + counted(stepless, "line", "is", "are") + " left out: the step is no whole number");
+    messages.warning("--lines: " + counted(stepless, "line", "is", "are") +
+                     " left out: the step is no whole number from 0 on");
   }
   if (texts != 0) {
     messages.warning("--lines: " + counted(texts, "value", "is", "are") + " left out: " + single_quoted(first_text) +

@@ -63,9 +63,9 @@ constexpr auto own_options = in_group(
                 "is not part of it. A carriage return ends a line too: each state of a progress bar is one. Lines of "
                 "one step are merged, also if the step comes again later, as in the text of a resumed job; of one "
                 "name twice at one step the later counts. A step that an earlier command saved needs --append. Other "
-                "lines pass by; -v counts them. Lines whose step is no whole number are left out; a warning counts "
-                "them. If no line gives a number, nothing is made or ended, and the status is 1. With --end, the "
-                "trial ends when the input does."),
+                "lines pass by; -v counts them. Lines whose step is no whole number from 0 on are left out; a warning "
+                "counts them. If no line gives a number, nothing is made or ended, and the status is 1. With --end, "
+                "the trial ends when the input does."),
         flag(no_letter, "tee",
              "with --lines: write all that is read to standard output, too, even if it cannot be saved"),
     });

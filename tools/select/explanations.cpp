@@ -310,10 +310,7 @@ void note_saved_since(const Trial& trial, Mode mode, GlobalStep last, std::span<
 
 std::string nearest_steps(std::span<const std::int64_t> numbers, std::int64_t wanted) {
   const auto above = std::ranges::upper_bound(numbers, wanted);
-  std::string text;
-  if (above != numbers.begin()) {
-    text += std::to_string(*std::prev(above));
-  }
+  std::string text = above == numbers.begin() ? "" : std::to_string(*std::prev(above));
   if (above != numbers.end()) {
     append_part(text, std::to_string(*above), " and ");
   }

@@ -2,8 +2,11 @@
 #include "select/saved_forms.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace smd::tool {
+
+bool has_value(const TensorEntry& entry) noexcept { return entry.value && (entry.value->has_record() || !entry.shape); }
 
 const SavedReduction* saved_buckets(const TensorEntry& entry) noexcept {
   const auto found = std::ranges::find(entry.reductions, buckets_name, &SavedReduction::name);
@@ -13,9 +16,7 @@ const SavedReduction* saved_buckets(const TensorEntry& entry) noexcept {
 void SavedForms::add(const TensorEntry& entry) {
   value = value || entry.value;
   shape = shape || entry.shape;
-  for (const SavedReduction& reduction : entry.reductions) {
-    reductions.insert(reduction.name);
-  }
+  std::ranges::transform(entry.reductions, std::inserter(reductions, reductions.end()), &SavedReduction::name);
   if (!workers.contains(entry.worker)) {
     workers.emplace(entry.worker);
   }

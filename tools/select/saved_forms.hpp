@@ -13,6 +13,9 @@ namespace smd::tool {
 /// The saved reduction that is no number: buckets as a float64 of shape [k,3], left and right edge and count of each.
 inline constexpr std::string_view buckets_name = "histogram";
 
+/// Whether an entry's value was saved, and not only the type and shape of one.
+[[nodiscard]] bool has_value(const TensorEntry& entry) noexcept;
+
 /// The buckets that an entry has in place of a value; null if there are none.
 [[nodiscard]] const SavedReduction* saved_buckets(const TensorEntry& entry) noexcept;
 

@@ -26,11 +26,6 @@ bool takes_every_step(const Trial& trial, const SelectionOptions& options) {
   return known != 0 && (options.incomplete || trial.steps(false).size() == known);
 }
 
-/// Whether a step of one of the modes was saved, as far as was read.
-bool has_steps(const Trial& trial, std::span<const Mode> modes) {
-  return std::ranges::any_of(modes, [&](Mode mode) { return !trial.steps(mode, true).empty(); });
-}
-
 /// Whether all workers that wrote these steps claim the mode asked for, if it is one.
 bool every_claim_fits(const Trial& trial, std::span<const SelectedStep> steps, const SelectionOptions& options) {
   const std::optional<Mode> mode = only_mode(options);
@@ -151,7 +146,9 @@ Selection select(Trial& trial, const SelectionOptions& options, const SelectionN
     if (!selection.tensors.empty()) {
       selection.steps = select_steps_of_tensors(trial, options, spec, selection.tensors, needs.counts, &messages);
     }
-    if (messages.status() == ExitStatus::yes && (selection.tensors.empty() || !has_steps(trial, options.modes))) {
+    const auto is_empty = [&](Mode mode) { return trial.steps(mode, true).empty(); };
+    if (messages.status() == ExitStatus::yes &&
+        (selection.tensors.empty() || std::ranges::all_of(options.modes, is_empty))) {
       selection.steps.steps = select_steps(trial, options, spec, messages);  // says more of an empty mode
     }
     return selection;

@@ -36,11 +36,7 @@ EntryQuery query_of(const SelectionOptions& options, std::span<const std::string
 std::vector<std::vector<SavedStep>> saved_steps(const Trial& trial, const StepRequest& request, bool incomplete,
                                                 std::optional<std::vector<GlobalStep>> within = {}) {
   if (!request.counts) {
-    std::vector<std::vector<SavedStep>> of_trial(1);
-    for (const GlobalStep step : trial.steps(incomplete)) {
-      of_trial.front().push_back({step, std::nullopt});
-    }
-    return of_trial;
+    return {mapped(trial.steps(incomplete), [](GlobalStep step) { return SavedStep{step, std::nullopt}; })};
   }
   const std::span<const std::string> tensors = request.tensors;
   std::vector<std::vector<SavedStep>> saved(tensors.size());
@@ -120,7 +116,7 @@ class StepSelector {
     return request;
   }
 
-  // The trial was opened with at least what `range_to_read` returns for the whole SPEC. There index files count by
+  // The trial was opened with at least the first of `ranges_to_read` of the whole SPEC. There index files count by
   // their names alone; here only complete steps of the mode (and of the tensor) count.
   void read_what_is_needed() {
     const StepNeed need = request_.spec.all() ? StepNeed() : request_.spec.need();
@@ -400,13 +396,9 @@ std::vector<StepRange> ranges_to_read(const std::optional<StepSpec>& spec, std::
   return {StepRange()};
 }
 
-StepRange range_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes) {
-  return ranges_to_read(spec, modes).front();
-}
-
 StepRange range_to_read_of_tensors(const SelectionOptions& options, const StepSpec& spec) {
   const bool only_names = !options.names.empty() && options.regexes.empty() && options.collections.empty();
-  return counts_from_end(spec) && !only_names ? StepRange() : range_to_read(spec, options.modes);
+  return counts_from_end(spec) && !only_names ? StepRange() : ranges_to_read(spec, options.modes).front();
 }
 
 void read_until(Trial& trial, const StepNeed& need, const std::function<bool(std::size_t count)>& enough) {

@@ -66,7 +66,7 @@ struct StepRequest {
 /// each once. Of the trial: in `steps` alone. Reads more of the trial if the SPEC needs it (a `last` of one mode, a
 /// tail of incomplete steps). Reports, with status 1, what is missing (see explanations.hpp), and returns the rest;
 /// nothing is reported if `messages` is null.
-/// @pre The trial was opened with what `range_to_read` or `range_to_read_of_tensors` returns for the SPEC.
+/// @pre The trial was opened with the first of `ranges_to_read`, or `range_to_read_of_tensors`, of the SPEC.
 [[nodiscard]] TensorSteps choose_steps(Trial& trial, const StepRequest& request, Diagnostics* messages);
 
 /// The steps of a trial that the options choose: `options.steps`, else `fallback`.
@@ -97,12 +97,12 @@ struct StepRequest {
 
 /// What to read at first so that a SPEC can be resolved: `-s last` needs the newest index files only, `-s 5000:8000`
 /// those between. The number of a mode step does not show which files hold it, unless it counts from the end.
-/// Everything if `spec` is nullopt.
-[[nodiscard]] StepRange range_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes);
-/// The same if each tensor's own steps count: everything if only a pattern or a collection determines the tensors.
-[[nodiscard]] StepRange range_to_read_of_tensors(const SelectionOptions& options, const StepSpec& spec);
-/// All ranges needed, at least one; `range_to_read` returns the first, and `choose_steps` reads the others.
+/// Everything if `spec` is nullopt. At least one range: a trial is opened with the first, and `choose_steps` reads the
+/// others.
 [[nodiscard]] std::vector<StepRange> ranges_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes);
+/// The first of them if each tensor's own steps count: everything if only a pattern or a collection determines the
+/// tensors.
+[[nodiscard]] StepRange range_to_read_of_tensors(const SelectionOptions& options, const StepSpec& spec);
 
 /// Reads more and more steps from the end that `need` counts from, until `enough` holds or all are read. `enough` is
 /// called with how many steps of that end are read at least.

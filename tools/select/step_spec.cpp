@@ -80,9 +80,7 @@ struct Members {
 Members members_of(const StepTerm& term, const std::vector<std::int64_t>& saved) {
   const auto size = static_cast<std::int64_t>(saved.size());
   const bool upward = term.stride > 0;
-  Members members;
-  members.stride = term.stride;
-  members.stop = term.stop;
+  Members members = {.stop = term.stop, .stride = term.stride};
   if (!term.start && upward) {
     // A writer's defect makes steps below 0: then the start is the first multiple of the stride among all steps.
     members.start = std::min<std::int64_t>(saved.front() - saved.front() % term.stride, 0);

@@ -446,11 +446,8 @@ ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnos
 
 /// The part of the trial to read at first; more is read if needed.
 StepRange range_to_open(const TensorOptions& options) {
-  if (needs_whole_series(options)) {
-    return {};
-  }
   const StepSpec spec = options.selection.steps.value_or(default_steps(options));
-  return range_to_read_of_tensors(options.selection, spec);
+  return needs_whole_series(options) ? StepRange() : range_to_read_of_tensors(options.selection, spec);
 }
 
 /// Shows the values of one trial after the other. If the view must know all of them beforehand, the trials stay open

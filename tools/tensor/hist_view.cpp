@@ -51,7 +51,8 @@ class HistView : public ValueView {
     const bool as_saved = !options_.bins_given && (!output_.bars() || (buckets != 0 && buckets <= most_bars));
     BucketCounts of = *saved;
     if (!as_saved) {
-      of = {empty_histogram(options_.bins, bounds_of(*saved)).edges(), std::vector<double>(options_.bins.count)};
+      const AxisRange bounds = AxisRange::of_filled(saved->edges, saved->counts);
+      of = {empty_histogram(options_.bins, bounds).edges(), std::vector<double>(options_.bins.count)};
       add_buckets(of, *saved);
     }
     if (of.outside != 0) {

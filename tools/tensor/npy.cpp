@@ -6,6 +6,8 @@
 #include "cli/text.hpp"
 #include "text/limits.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -109,14 +111,8 @@ std::string too_much_padding(const NpyType& type, Dtype dtype, std::span<const s
 }
 
 std::string npy_header(const NpyType& type, std::span<const std::int64_t> shape) {
-  std::string text = "{'descr': '" + type.descr + "', 'fortran_order': False, 'shape': (";
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    text += (axis != 0 ? " " : "") + std::to_string(shape[axis]) + ",";
-  }
-  if (shape.size() > 1) {
-    text.pop_back();
-  }
-  text += "), }";
+  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", type.descr,
+                                 fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   // Magic, version and length take 10 bytes; the whole is a multiple of 64 and ends in a newline.
   text.append(63 - (10 + text.size()) % 64, ' ');
   text += '\n';

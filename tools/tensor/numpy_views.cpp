@@ -95,9 +95,7 @@ class NpzView : public ValueView {
   [[nodiscard]] std::string name_of(const ValueKey& key) const {
     std::string name(key.tensor);
     const Key needed = tensors_.at(key.tensor).key;
-    if (needed != Key::name) {
-      name += "@" + std::to_string(key.step.value);
-    }
+    name += needed == Key::name ? "" : "@" + std::to_string(key.step.value);
     if (needed == Key::worker) {
       name.append("@").append(key.worker);
     }

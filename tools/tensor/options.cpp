@@ -139,9 +139,7 @@ std::vector<std::string> TensorOptions::take_names(Diagnostics& messages) {
     return all_operands(left, null_separated, messages);
   }
   const bool listed = lists_operands(left);
-  if (listed) {
-    left = left.first(left.size() - 1);
-  }
+  left = listed ? left.first(left.size() - 1) : left;
   const TrialOptions opening = reading.trial_options();
   const std::string& first = left.front();
   if (!is_place(first)) {

@@ -106,9 +106,7 @@ class HeatmapView : public ValueView {
     const std::uint64_t drawn = context_.options.full ? planes : std::min(planes, most_planes);
     const std::size_t width = terminal_width(STDOUT_FILENO);
     for (std::uint64_t plane = 0; plane < drawn; ++plane) {
-      if (planes > 1) {
-        text += plane_name(shape, plane) + "\n";
-      }
+      text += planes > 1 ? plane_name(shape, plane) + "\n" : "";
       const PlanePicture picture = plane_picture(
           rows, columns, color_ ? width : std::max<std::size_t>(width / 2, 1),
           [&](std::size_t place) { return scale.level(elements.number(plane * rows * columns + place)); });

@@ -158,9 +158,7 @@ class PivotView : public ValueView {
       columns.pop_back();
     }
     std::set<std::string_view> taken = {"trial"};
-    for (const Column& column : columns) {
-      taken.insert(column.name);
-    }
+    std::ranges::transform(columns, std::inserter(taken, taken.end()), &Column::name);
     for (Scalar& scalar : named_) {
       std::string& name = scalar.name;
       order_.push_back(columns_.at(name));

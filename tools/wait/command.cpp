@@ -29,11 +29,6 @@ constexpr std::array<Column, 7> columns = {{{"step", Align::right},
                                             {.name = "tensor", .if_any = true},
                                             {.name = "value", .align = Align::right, .if_any = true}}};
 
-/// Whether a value is lost for another reason than one that has a status of its own.
-bool never_comes(const Problem& problem) noexcept {
-  return problem.kind == ProblemKind::absent || problem.kind == ProblemKind::warning;
-}
-
 /// Waits for one trial after another: the conditions must hold for all.
 class Waiting {
  public:
@@ -63,9 +58,6 @@ class Waiting {
         return;
       }
       wait_for(path, *trial);
-      for (const Problem& problem : trial->problems()) {
-        messages_.report_once(problem, trial->path());
-      }
     } catch (const InvalidArgument& error) {
       throw UsageError(error.what());
     } catch (const Error& error) {
@@ -95,6 +87,12 @@ class Waiting {
         wait_);
     idle_ = outcome == WaitOutcome::idle;
     show(path, &trial, standings);
+    for (const Problem& problem : trial.problems()) {
+      // The last line of a log that grows is rarely finished: that only matters if more was waited for.
+      if (!holds(standings) || !problem.unfinished || problem.kind != ProblemKind::remark) {
+        messages_.report_once(problem, trial.path());
+      }
+    }
   }
 
   [[nodiscard]] static std::size_t count(const std::vector<Standing>& standings, StepState state) {
@@ -122,8 +120,15 @@ class Waiting {
       if (standing.state == StepState::unavailable && (unread || !standing.problems.empty())) {
         if (!holds(standings)) {
           const std::string text = path + ": " + condition.text + ": cannot be told, not all of the trial can be read";
-          std::ranges::any_of(standing.problems, never_comes) ? messages_.fail("Damaged", text, ExitStatus::damaged)
-                                                              : messages_.note(text);
+          // Whether a value is lost for another reason than one that has a status of its own.
+          const bool never_comes = std::ranges::any_of(standing.problems, [](const Problem& problem) {
+            return problem.kind == ProblemKind::absent || problem.kind == ProblemKind::warning;
+          });
+          if (never_comes) {
+            messages_.fail("Damaged", text, ExitStatus::damaged);
+          } else {
+            messages_.note(text);
+          }
         }
       } else if (standing.state == StepState::unavailable) {
         reason = standing.skipped ? "StepUnavailable" : "NoMoreData";

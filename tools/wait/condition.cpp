@@ -92,10 +92,8 @@ Standing of_tensor(const Condition& condition, const Trial& trial) {
       !trial.has_tensor(query.names.front())) {
     return never(trial);
   }
-  if (const auto first = first_step_of(trial, trial.tensor_names(query), condition.mode)) {
-    return {.state = StepState::available, .step = first};
-  }
-  return never(trial);
+  const auto first = first_step_of(trial, trial.tensor_names(query), condition.mode);
+  return first ? Standing{.state = StepState::available, .step = first} : never(trial);
 }
 
 bool meets(Relation relation, double value, double threshold) {
@@ -116,8 +114,13 @@ Standing of_value(const Condition& condition, const Trial& trial) {
   const double number = *text::number_of(condition.comparison.value);
   Standing standing;
   for (const ColumnPart& part : column.parts()) {
+    const std::size_t end = part.size();
+    if (end != 0 && (!standing.last_step || part.step(end - 1) >= *standing.last_step)) {
+      standing.last_step = part.step(end - 1);
+      standing.last = element_cell(part.value(end - 1), part.dtype());
+    }
     const double threshold = threshold_for(element_cell(number, part.dtype()), number);
-    for (std::size_t i = 0; i < part.size(); ++i) {
+    for (std::size_t i = 0; i < end; ++i) {
       const double value = part.value(i);
       if ((!standing.step || part.step(i) < *standing.step) && meets(condition.comparison.relation, value, threshold)) {
         standing.state = StepState::available;
@@ -126,7 +129,7 @@ Standing of_value(const Condition& condition, const Trial& trial) {
       }
     }
   }
-  standing.no_number = column.size() == 0 && column.others() > 0;
+  standing.no_number = column.size() == 0 && column.problems().empty();
   standing.problems = column.problems();
   return standing.value ? standing : never(trial, standing);
 }
@@ -134,10 +137,9 @@ Standing of_value(const Condition& condition, const Trial& trial) {
 // The complete step at a place among all complete steps of the mode.
 Standing at_place(const Condition& condition, const Trial& trial, const std::vector<ModeStep>& steps,
                   std::size_t place) {
-  if (place >= steps.size()) {
-    return never(trial);
-  }
-  return {.state = StepState::available, .step = trial.global_step(condition.mode, steps[place])};
+  return place >= steps.size()
+             ? never(trial)
+             : Standing{.state = StepState::available, .step = trial.global_step(condition.mode, steps[place])};
 }
 
 Standing standing_by_index(const Condition& condition, const Trial& trial) {
@@ -219,14 +221,21 @@ Standing standing_of(const Condition& condition, const Trial& trial) {
 }
 
 std::string advice_for(const Condition& condition, const Standing& standing, Trial& trial) {
-  if (condition.kind != Kind::step && condition.kind != Kind::tensor && condition.kind != Kind::value) {
+  if (condition.kind == Kind::collections || condition.kind == Kind::end) {
     return {};
   }
   trial.load_range(StepRange());
   std::string advice;
-  if (condition.number && !trial.global_step(condition.mode, ModeStep(*condition.number))) {
-    const std::vector<std::int64_t> saved = mapped(trial.steps(condition.mode), &ModeStep::value);
-    const std::string last = saved.empty() ? "" : ": the last is " + std::to_string(saved.back());
+  const std::vector<std::int64_t> saved = mapped(trial.steps(condition.mode), &ModeStep::value);
+  const std::string last = saved.empty() ? "" : ": the last is " + std::to_string(saved.back());
+  if (condition.kind == Kind::count) {
+    const auto count = static_cast<std::int64_t>(saved.size());
+    advice = count == 0 || count >= *condition.number
+                 ? ""
+                 : (count == 1 ? ": there is " : ": there are ") + std::to_string(count);
+  } else if (condition.kind == Kind::after) {
+    advice = !saved.empty() && saved.back() <= *condition.number ? last : "";
+  } else if (condition.number && !trial.global_step(condition.mode, ModeStep(*condition.number))) {
     advice = (standing.skipped ? nearest_steps(saved, *condition.number) : last) +
              modes_that_have(trial, condition.mode, *condition.number);
   }
@@ -236,12 +245,15 @@ std::string advice_for(const Condition& condition, const Standing& standing, Tri
     }
   }
   for (const std::string& name : condition.tensors.names) {
-    if (!trial.has_tensor(name)) {
-      advice += did_you_mean(detail::nearest(name, trial.tensor_names()));
-    }
+    advice += trial.has_tensor(name) ? "" : did_you_mean(detail::nearest(name, trial.tensor_names()));
   }
   if (standing.no_number) {
-    advice += "; " + single_quoted(condition.comparison.name) + " is not a single number";
+    advice += "; " + single_quoted(condition.comparison.name) + " has no single number" + in_the_mode(condition.mode) +
+              (trial.ended() ? "" : " so far");
+  } else if (standing.last_step && !standing.value) {
+    advice += ": the last value is ";
+    append_text(advice, standing.last, 0);
+    advice += ", at step " + std::to_string(standing.last_step->value);
   }
   return advice;
 }

@@ -27,11 +27,13 @@ struct Condition {
 /// The state of a condition.
 struct Standing {
   StepState state = StepState::not_yet_available;
-  std::optional<GlobalStep> step = {};  ///< The step concerned, if known.
-  bool skipped = false;                 ///< Unavailable because the job left it out, not because the job ended.
-  std::optional<Cell> value = {};       ///< The value that met the condition.
-  bool no_number = false;               ///< None of the values is a single number.
-  std::vector<Problem> problems = {};   ///< Why values could not be read.
+  std::optional<GlobalStep> step = {};       ///< The step concerned, if known.
+  bool skipped = false;                      ///< Unavailable because the job left it out, not because the job ended.
+  std::optional<Cell> value = {};            ///< The value that met the condition.
+  std::optional<GlobalStep> last_step = {};  ///< Of the last value.
+  Cell last = {};                            ///< The last value, whether it meets the condition or not.
+  bool no_number = false;                    ///< None of the values is a single number.
+  std::vector<Problem> problems = {};        ///< Why values could not be read.
 };
 
 /// All conditions that the options ask for; at least one.

@@ -103,31 +103,22 @@ std::optional<std::int64_t> Section::number(const std::string& key, std::int64_t
 
 std::optional<std::vector<std::string>> Section::texts(const std::string& key) const {
   return read(key, [&](const json& value) {
-    std::vector<std::string> list;
     if (value.is_string()) {
-      list = text::list_items(value.get_ref<const std::string&>());
-    } else if (value.is_array() && std::ranges::all_of(value, [](const json& item) { return item.is_string(); })) {
-      list = value.get<std::vector<std::string>>();
-    } else {
-      throw InvalidArgument(named(key) + " is neither a text nor a list of texts: " + shown(value));
+      return text::list_items(value.get_ref<const std::string&>());
     }
-    return list;
+    const auto is_text = [](const json& item) { return item.is_string(); };
+    refuse_if(!value.is_array() || !std::ranges::all_of(value, is_text),
+              named(key) + " is neither a text nor a list of texts: " + shown(value));
+    return value.get<std::vector<std::string>>();
   });
 }
 
 std::optional<std::vector<std::int64_t>> Section::numbers(const std::string& key) const {
   return read(key, [&](const json& value) {
-    std::vector<std::int64_t> list;
-    const auto add = [&](const json& item) { list.push_back(number_of(item, key, 0)); };
-    if (value.is_array()) {
-      std::ranges::for_each(value, add);
-    } else if (value.is_string()) {
-      const std::vector<std::string> parts = text::list_items(value.get_ref<const std::string&>());
-      std::ranges::for_each(parts, add);
-    } else {
-      add(value);
-    }
-    return list;
+    const auto number = [&](const json& item) { return number_of(item, key, 0); };
+    return value.is_array()    ? mapped(value, number)
+           : value.is_string() ? mapped(text::list_items(value.get_ref<const std::string&>()), number)
+                               : std::vector{number(value)};
   });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/hook.hpp>
+#include <smd/log.hpp>
 
 #include "atomic_file.hpp"
 #include "hook_impl.hpp"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <exception>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -95,10 +97,13 @@ Hook::~Hook() {
     // Its thread, for which a destructor would wait, and its files are the parent's.
     static_cast<void>(impl_.release());
   }
-  if (impl_) {
+  if (impl_ && !impl_->closed) {
     try {
       impl_->close();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): callers that handle errors call `close`
+    } catch (const std::exception& error) {
+      if (std::uncaught_exceptions() == 0) {  // else an error is on its way already, often the same
+        log(LogLevel::error, error.what());
+      }
     }
   }
 }

@@ -362,7 +362,7 @@ void Hook::Impl::export_value(std::string_view name, const TensorView& value, co
   const bool numbers = !plan.scalar && value.dtype() != Dtype::string;
   const std::string tag =
       hook::tensorboard_tag((numbers ? plan.histogram_collection + "/" : std::string()) + std::string(name));
-  const wire::SummaryHeader header{.tag = tag, .wall_time = clock.wall_seconds(), .step = step};
+  const wire::EventHeader header{.tag = tag, .wall_time = clock.wall_seconds(), .step = step};
   std::string event(wire::header_bytes, '\0');
   if (plan.scalar) {
     if (const auto number = hook::single_number(value)) {
@@ -371,8 +371,14 @@ void Hook::Impl::export_value(std::string_view name, const TensorView& value, co
   } else if (!numbers) {
     wire::append_text_summary(event, header, strings(value));
   } else if (!plan.histogram_collection.empty()) {
-    if (const auto histogram = hook::tensorboard_histogram(value)) {
+    std::uint64_t left_out = 0;
+    if (const auto histogram = hook::tensorboard_histogram(value, left_out)) {
       wire::append_histogram_summary(event, header, *histogram);
+    }
+    if (left_out != 0 && !std::exchange(said_not_finite, true)) {
+      log(LogLevel::warning,
+          "histograms for TensorBoard leave out elements that are not finite: " + std::to_string(left_out) + " of " +
+              detail::in_quotes(name) + " at step " + std::to_string(step));
     }
   }
   if (event.size() == wire::header_bytes) {

@@ -93,6 +93,7 @@ struct __attribute__((visibility("hidden"))) Hook::Impl {
   bool ever_offered = false;                 // save_… was called at any step
   std::int64_t last_saved = -1;              // the largest step of which this hook saved something
   std::set<std::int64_t> own;                // the steps that it saved; only with `append_own`
+  bool said_not_finite = false;              // elements that are not finite are left out of a histogram
   bool closed = false;
   const pid_t made_in = ::getpid();
   // Shared with the queue's tasks, which fill and finish them.

@@ -289,19 +289,18 @@ void set_true(Json& object, const char* key, bool truth) {
 /// same: the hook that reads this may have another default.
 Json steps_json(const SaveConfigMode& config, const SaveConfigMode& base, bool named) {
   Json keys = Json::object();
-  const auto set = [&](const char* key, std::string value) { keys[key] = std::move(value); };
   const bool by_interval = !config.end_step || *config.end_step > config.start_step;
   if (by_interval && (named || config.save_interval != base.save_interval)) {
-    set("save_interval", std::to_string(config.save_interval));
+    keys["save_interval"] = std::to_string(config.save_interval);
   }
   if (config.save_steps != base.save_steps) {
-    set("save_steps", fmt::format("{}", fmt::join(config.save_steps, ",")));
+    keys["save_steps"] = fmt::format("{}", fmt::join(config.save_steps, ","));
   }
   if (config.start_step != base.start_step) {
-    set("start_step", std::to_string(config.start_step));
+    keys["start_step"] = std::to_string(config.start_step);
   }
   if (config.end_step != base.end_step) {
-    set("end_step", std::to_string(config.end_step.value_or(no_end)));
+    keys["end_step"] = std::to_string(config.end_step.value_or(no_end));
   }
   return keys;
 }

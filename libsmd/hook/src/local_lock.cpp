@@ -28,17 +28,10 @@ constexpr std::chrono::milliseconds longest_pause(20);
 /// On some file systems flock(2) asks a server, and may be interrupted any number of times.
 constexpr int most_attempts = 100;
 
-class HeldLock final : public OutputLock {
- public:
-  explicit HeldLock(int descriptor) : descriptor_(descriptor) {}
-  ~HeldLock() override {
-    for (int i = 0; i < most_attempts && ::flock(descriptor_, LOCK_UN) != 0 && errno == EINTR; ++i) {
-    }
+void unlock(int descriptor) {
+  for (int i = 0; i < most_attempts && ::flock(descriptor, LOCK_UN) != 0 && errno == EINTR; ++i) {
   }
-
- private:
-  int descriptor_;
-};
+}
 
 /// Returns whether a later attempt to take the lock may succeed after one failed with this error.
 bool may_succeed_later(int error) noexcept { return error == EWOULDBLOCK || error == EINTR; }
@@ -49,7 +42,7 @@ bool try_lock(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) ==
 /// and so does one that could not be tried because of a signal: `take` waits for it.
 int can_be_locked(int descriptor) {
   if (try_lock(descriptor)) {
-    const HeldLock at_once_released(descriptor);
+    unlock(descriptor);
     return 0;
   }
   return may_succeed_later(errno) ? 0 : errno;
@@ -87,8 +80,7 @@ LocalLock::LocalLock(int root, std::string path, LockPlace best) : root_(root), 
   }
 }
 
-Outcome<std::unique_ptr<OutputLock>> LocalLock::take(std::chrono::nanoseconds timeout,
-                                                     const std::function<bool()>& stop) {
+Outcome<OutputLock> LocalLock::take(std::chrono::nanoseconds timeout, const std::function<bool()>& stop) {
   const Clock::time_point begun = Clock::now();
   std::chrono::milliseconds pause = shortest_pause;
   const auto problem = [this](std::string text) { return Problem{ProblemKind::io, path_, {}, std::move(text)}; };
@@ -108,7 +100,7 @@ Outcome<std::unique_ptr<OutputLock>> LocalLock::take(std::chrono::nanoseconds ti
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, longest_pause);
   }
-  return std::unique_ptr<OutputLock>(std::make_unique<HeldLock>(descriptor()));
+  return OutputLock(this, [held = descriptor()](void*) { unlock(held); });
 }
 
 }  // namespace smd::detail::hook

@@ -19,7 +19,7 @@ class LocalLock {
   LocalLock(int root, std::string path, LockPlace best);
 
   /// Waits until `timeout` has passed or `stop`, which may be empty, returns true.
-  Outcome<std::unique_ptr<OutputLock>> take(std::chrono::nanoseconds timeout, const std::function<bool()>& stop);
+  Outcome<OutputLock> take(std::chrono::nanoseconds timeout, const std::function<bool()>& stop);
   /// Returns why the lock cannot be taken; empty if it can.
   [[nodiscard]] const std::string& why_not() const noexcept { return why_not_; }
 

@@ -213,8 +213,7 @@ class LocalOutput final : public Output {
     return storage::open_local(path_, {.resolve = root_.resolve, .inotify = false});
   }
 
-  Outcome<std::unique_ptr<OutputLock>> lock(std::chrono::nanoseconds timeout,
-                                            const std::function<bool()>& stop) override {
+  Outcome<OutputLock> lock(std::chrono::nanoseconds timeout, const std::function<bool()>& stop) override {
     return lock_.take(timeout, stop);
   }
   [[nodiscard]] std::string why_no_lock() const override { return lock_.why_not(); }

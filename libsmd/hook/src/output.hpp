@@ -41,14 +41,8 @@ class PendingFile {
   virtual Status sync_name() = 0;
 };
 
-/// Holds the trial's lock while it exists.
-class OutputLock {
- public:
-  OutputLock() = default;
-  OutputLock(const OutputLock&) = delete;
-  OutputLock& operator=(const OutputLock&) = delete;
-  virtual ~OutputLock() = default;
-};
+/// Holds the trial's lock until its last owner is gone.
+using OutputLock = std::shared_ptr<void>;
 
 /// The folder or S3 prefix that a trial is written into. Each change to it is one call of this class or of
 /// `PendingFile`, so that tests can make any of them fail or end the process there. Names are relative to the folder,
@@ -71,9 +65,8 @@ class Output {
   virtual Outcome<std::unique_ptr<storage::Storage>> reader() = 0;
   /// Takes the lock, which keeps out other processes that take it. Waits until `timeout` has passed or `stop`, which
   /// may be empty, returns true. Returns null if there is nothing to lock.
-  virtual Outcome<std::unique_ptr<OutputLock>> lock(std::chrono::nanoseconds /*timeout*/,
-                                                    const std::function<bool()>& /*stop*/ = {}) {
-    return std::unique_ptr<OutputLock>();
+  virtual Outcome<OutputLock> lock(std::chrono::nanoseconds /*timeout*/, const std::function<bool()>& /*stop*/ = {}) {
+    return OutputLock();
   }
   /// Returns why `lock` cannot keep others out; empty if it can.
   [[nodiscard]] virtual std::string why_no_lock() const { return {}; }

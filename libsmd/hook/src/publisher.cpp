@@ -50,7 +50,7 @@ void require_lock(const HookConfig& config, const Output& output) {
 Publisher::Publisher(Output& output, const HookConfig& config, std::string worker_part)
     : output_(output), config_(config), worker_part_(std::move(worker_part)), sync_(config.sync == SyncPolicy::files) {}
 
-std::unique_ptr<OutputLock> Publisher::lock() {
+OutputLock Publisher::lock() {
   const bool locks = config_.lock != LockPolicy::none && output_.why_no_lock().empty();
   return locks ? or_throw(output_.lock(config_.lock_timeout, config_.remote.stop)) : nullptr;
 }

@@ -42,7 +42,7 @@ class Publisher {
   [[nodiscard]] std::optional<StepAlreadySaved> take_refused();
 
  private:
-  std::unique_ptr<OutputLock> lock();
+  OutputLock lock();
   /// Precondition: the lock is held.
   void write_collections(CollectionMap collections);
 

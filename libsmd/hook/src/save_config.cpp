@@ -24,17 +24,15 @@ void append_new(std::vector<std::string>& list, std::vector<std::string>& more) 
 bool without_range(const SaveConfigMode& config) { return config.end_step && *config.end_step <= config.start_step; }
 
 /// Saves at every step at which `a` or `b` does. Ranges that differ become one that contains both.
-SaveConfigMode either(SaveConfigMode a, const SaveConfigMode& b) {
+SaveConfigMode either(SaveConfigMode a, SaveConfigMode b) {
   a.save_steps.insert(a.save_steps.end(), b.save_steps.begin(), b.save_steps.end());
   detail::sort_each_once(a.save_steps);
   if (without_range(b)) {
     return a;
   }
   if (without_range(a)) {
-    a.save_interval = b.save_interval;
-    a.start_step = b.start_step;
-    a.end_step = b.end_step;
-    return a;
+    b.save_steps = std::move(a.save_steps);
+    return b;
   }
   a.save_interval = std::gcd(a.save_interval, b.save_interval);
   a.start_step = std::min(a.start_step, b.start_step);

@@ -38,6 +38,10 @@ void check_reductions(const ReductionConfig& config, const std::string& whose) {
                         did_you_mean(similar_collection(collection)));
 }
 
+bool matches(std::vector<Pattern>& patterns, std::string_view name, MatchBudget& budget) {
+  return std::ranges::any_of(patterns, [&](Pattern& pattern) { return pattern.found(name, budget); });
+}
+
 void check_collection_name(const std::string& name) {
   refuse_if(name.empty() || name.size() > limits::name_bytes || !valid_utf8(name),
             "a collection's name is empty, longer than 64 KiB, or not UTF-8");
@@ -211,10 +215,6 @@ void Collections::index_entries() {
   }
 }
 
-bool Collections::matches(Entry& entry, std::string_view name, MatchBudget& budget) const {
-  return std::ranges::any_of(entry.patterns, [&](Pattern& pattern) { return pattern.found(name, budget); });
-}
-
 std::vector<std::size_t>& Collections::members(std::string_view name) {
   if (const auto at = members_.find(name); at != members_.end()) {
     return at->second;
@@ -229,7 +229,7 @@ std::vector<std::size_t>& Collections::members(std::string_view name) {
   MatchBudget budget;
   for (const std::size_t id : with_patterns_) {
     const auto end = found.begin() + static_cast<std::ptrdiff_t>(by_name);
-    if (counts(id) && std::find(found.begin(), end, id) == end && matches(entries_[id], name, budget)) {
+    if (counts(id) && std::find(found.begin(), end, id) == end && matches(entries_[id].patterns, name, budget)) {
       found.push_back(id);
     }
   }
@@ -300,7 +300,7 @@ const SavingPlan& Collections::plan(std::string_view name, const std::vector<std
     }
     if (!entry.names.contains(name)) {
       MatchBudget budget;
-      (matches(entry, name, budget) ? only_listed_ : changed_) = true;
+      (matches(entry.patterns, name, budget) ? only_listed_ : changed_) = true;
       entry.names.emplace(name);
       named_[std::string(name)].push_back(id);
     }

@@ -81,7 +81,6 @@ class Collections {
   void index_entries();
   /// Returns the indices of the entries whose names or patterns match a tensor.
   std::vector<std::size_t>& members(std::string_view name);
-  [[nodiscard]] bool matches(Entry& entry, std::string_view name, MatchBudget& budget) const;
 
   SaveConfig save_config_;
   bool save_histogram_;
@@ -97,9 +96,8 @@ class Collections {
   bool only_listed_ = false;  // names that patterns match were added since the collections were written
   std::vector<Entry> entries_;
   std::map<std::string, std::size_t, std::less<>> by_name_;
-  struct Hash {
+  struct Hash : std::hash<std::string_view> {
     using is_transparent = void;
-    std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
   };
   using EntriesByName = std::unordered_map<std::string, std::vector<std::size_t>, Hash, std::equal_to<>>;
   EntriesByName named_;                     // by tensor: the entries that name it

@@ -62,7 +62,7 @@ std::string tensorboard_file(Mode mode, std::int64_t step) {
   return name + "_" + std::to_string(::getpid()) + "_" + host.data() + ".tfevents";
 }
 
-std::optional<wire::HistogramSummary> tensorboard_histogram(const TensorView& value) {
+std::optional<wire::HistogramSummary> tensorboard_histogram(const TensorView& value, std::uint64_t& left_out) {
   if (!is_real(value.dtype()) || value.dtype() == Dtype::boolean) {
     return std::nullopt;
   }
@@ -73,6 +73,7 @@ std::optional<wire::HistogramSummary> tensorboard_histogram(const TensorView& va
   summary.max = -summary.min;
   const auto add = [&](double x) {
     if (!std::isfinite(x)) {
+      ++left_out;
       return;
     }
     const auto above = std::ranges::upper_bound(bounds, x);

@@ -21,8 +21,10 @@ namespace smd::detail::hook {
 [[nodiscard]] std::string tensorboard_file(Mode mode, std::int64_t step);
 
 /// Counts the finite elements in TensorFlow's default buckets; empty buckets at both ends are left out. Returns nullopt
-/// for complex numbers, strings and booleans, and if no element is finite.
-[[nodiscard]] std::optional<wire::HistogramSummary> tensorboard_histogram(const TensorView& value);
+/// for complex numbers, strings and booleans, and if no element is finite. Adds the number of other elements to
+/// `left_out`.
+[[nodiscard]] std::optional<wire::HistogramSummary> tensorboard_histogram(const TensorView& value,
+                                                                          std::uint64_t& left_out);
 
 /// Returns the only element of a tensor as a double; nullopt if the tensor is not real or has not exactly one element.
 [[nodiscard]] std::optional<double> single_number(const TensorView& value);

@@ -28,7 +28,7 @@ struct DifferenceOptions {
 /// Differences are taken over the pairs of finite numbers, in double precision; whole numbers of 64 bits are subtracted
 /// without rounding, from floating-point numbers too. Sums are of more than double precision and range. A statistic
 /// that is not defined is nullopt: all of them for text and for no elements, means without a finite pair, `cosine` if
-/// `l2_a` or `l2_b` is 0.
+/// `l2_a` or `l2_b` is 0 or exceeds double's range.
 struct Difference {
   std::uint64_t size = 0;       ///< Pairs.
   std::uint64_t differing = 0;  ///< Pairs that differ. A pair with a number that is not finite differs unless both are

@@ -33,7 +33,8 @@ struct ValueType {
   /// Of elements: how many elements lie between neighbours along each axis; none is negative. Empty: C order without
   /// gaps.
   std::vector<std::int64_t> strides = {};
-  /// The element type as the file names it (`F4`), if the library does not read that type; `dtype` then means nothing.
+  /// The element type as the file names it, if nothing can be read: the library does not read that type (`F4`), or the
+  /// file has no elements and only a shape (`float32`). `dtype` then means nothing.
   std::string unread_type = {};
   /// What elements mean beside their type, in words: `scale 0.1, zero point 3` of a quantised tensor, or the checksums
   /// of scales along an axis, if the file has them; `dense size [3, 2]` of the indices of a sparse tensor. Empty for

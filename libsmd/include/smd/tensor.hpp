@@ -37,7 +37,7 @@ struct TensorEntry {
   bool superseded = false;                   ///< A later value replaced this one: see `TrialOptions::superseded`.
   std::optional<Place> value;                ///< Where the value is, if it was saved.
   std::vector<SavedReduction> reductions;    ///< By name, byte order.
-  std::optional<Shape> shape;                ///< The shape, if it was saved by itself.
+  std::optional<Shape> shape;                ///< The shape, if it was saved without the elements.
   std::optional<std::string> original_name;  ///< The framework's own name, if saved, and not the tensor's.
 };
 

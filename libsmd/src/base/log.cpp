@@ -38,7 +38,7 @@ struct Log {
 };
 
 Log& the_log() {
-  static Log log;
+  static Log& log = *new Log;  // never destroyed: destructors of static objects, such as hooks, may log
   return log;
 }
 

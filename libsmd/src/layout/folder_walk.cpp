@@ -103,10 +103,8 @@ bool FolderWalk::next() {
       cut_ = true;
       notes_.add(make_problem(ProblemKind::warning,
                               left_.folders == 0
-                                  ? "more folders lie below it than searched_folders = " +
-                                        std::to_string(limits::searched_folders) + ": name a folder nearer"
-                                  : "more names lie below it than searched_names = " +
-                                        std::to_string(limits::searched_names) + ": name a folder nearer"));
+                                  ? "more than 100000 folders lie below it (searched_folders): name a folder nearer"
+                                  : "more than 1000000 names lie below it (searched_names): name a folder nearer"));
       return false;
     }
     auto entries =
@@ -163,11 +161,12 @@ const Entries& FolderWalk::listed(std::string path) {
 
 Outcome<std::vector<std::byte>> read_first_bytes(storage::Storage& storage, const std::string& path, std::size_t most) {
   const auto opened = storage.open_at(path, 0, most);
-  if (!opened) {
-    return opened.problem();
-  }
-  std::vector<std::byte> bytes(std::min<std::uint64_t>((*opened)->size(), most));
-  const auto read = (*opened)->read_at(0, bytes);
+  return opened ? read_first_bytes(**opened, most) : opened.problem();
+}
+
+Outcome<std::vector<std::byte>> read_first_bytes(const storage::File& file, std::size_t most) {
+  std::vector<std::byte> bytes(std::min<std::uint64_t>(file.size(), most));
+  const auto read = file.read_at(0, bytes);
   if (!read) {
     return read.problem();
   }

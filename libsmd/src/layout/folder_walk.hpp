@@ -34,6 +34,7 @@ inline constexpr std::string_view name_is_of_copy = "its name is that of an unfi
 /// Returns the first bytes of a file, which tell what it is.
 [[nodiscard]] Outcome<std::vector<std::byte>> read_first_bytes(storage::Storage& storage, const std::string& path,
                                                                std::size_t most = wire::telling_bytes);
+[[nodiscard]] Outcome<std::vector<std::byte>> read_first_bytes(const storage::File& file, std::size_t most);
 
 struct WalkLimits {
   std::size_t folders = limits::searched_folders;

@@ -336,13 +336,13 @@ class Describer {
     if (depth == limits::pickle_depth || to.size() > limits::name_bytes || !spend(1)) {
       return false;
     }
-    if (const auto known = number(key)) {
+    const Kind kind = pickle_.kind(key);
+    if (const auto known = kind == Kind::huge ? std::nullopt : number(key)) {  // its digits are not kept
       std::array<char, 32> digits;
       const auto write = [&](auto one) { return std::to_chars(digits.data(), digits.data() + digits.size(), one).ptr; };
       to.append(digits.data(), std::visit(write, *known));
       return true;
     }
-    const Kind kind = pickle_.kind(key);
     if (const auto text = kind == Kind::text ? pickle_.text(key) : bytes_of(key)) {
       to += depth == 0 ? std::string(*text) : "'" + with_backslashes(*text, "\\'") + "'";
       return spend(text->size());
@@ -386,7 +386,7 @@ class Describer {
     const std::size_t before = name_.size();
     name_.append(keys_++ == 0 ? "" : ".").append(key);
     if (name_.size() > limits::name_bytes) {
-      problem(value, "a name is longer than name_bytes: " + in_quotes(name_));
+      problem(value, "a name is longer than 64 KiB (name_bytes): " + in_quotes(name_));
     } else {
       walk(value);
     }
@@ -414,7 +414,7 @@ class Describer {
     }
     if (state_[value] == on_path || depth_ == limits::pickle_depth) {
       if (state_[value] != on_path && !std::exchange(too_deep_, true)) {
-        problem(value, "its values are nested deeper than pickle_depth: " + in_quotes(name_));
+        problem(value, "its values are nested deeper than 200 levels (pickle_depth): " + in_quotes(name_));
       }
       cut_ = true;
       return;
@@ -582,7 +582,7 @@ class Describer {
              std::to_string(limits::dimensions);
     }
     if (!measure(item, span)) {
-      return "its sizes and strides are larger than any file, or repeat elements to more than expanded_bytes";
+      return "its sizes and strides are larger than any file, or repeat elements to more than 64 GiB (expanded_bytes)";
     }
     if (!type_.unread_type.empty() || !storages_.find) {
       tensor_.length = type_.unread_type.empty() ? span * item : 0;
@@ -691,7 +691,7 @@ class Describer {
       problem(object.node, "tensor " + in_quotes(name) + ": " + why);
     }
     if (tensors_.size() == limits::pytorch_tensors && !over_) {
-      problem(object.node, "not all tensors are listed: it has more than pytorch_tensors");
+      problem(object.node, "not all tensors are listed: there are more than 2000000 (pytorch_tensors)");
       over_ = true;
     }
     if (!spend(name.size())) {

@@ -3,12 +3,14 @@
 
 #include "text/escape.hpp"
 #include "text/limits.hpp"
+#include "text/number.hpp"
 
 #include <boost/endian/conversion.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <span>
 #include <system_error>
@@ -27,7 +29,8 @@ std::optional<std::int64_t> Pickle::integer(Ref value) const noexcept {
 }
 
 std::optional<double> Pickle::real(Ref value) const noexcept {
-  return kind(value) == Kind::real ? std::optional(std::bit_cast<double>(bits(value))) : std::nullopt;
+  return kind(value) == Kind::real || kind(value) == Kind::huge ? std::optional(std::bit_cast<double>(bits(value)))
+                                                                : std::nullopt;
 }
 
 std::optional<bool> Pickle::boolean(Ref value) const noexcept {
@@ -284,7 +287,8 @@ class PickleReader {
     return check(stack_.size() - (marks_.empty() ? 0 : marks_.back()) >= count, "nothing is on the stack");
   }
   bool has_room() {
-    return check(stack_.size() + marks_.size() < limits::pickle_stack, "its stack is above pickle_stack");
+    return check(stack_.size() + marks_.size() < limits::pickle_stack,
+                 "more than 1000000 values are on its stack (pickle_stack)");
   }
   void push(Ref value) {
     if (has_room()) {
@@ -320,7 +324,7 @@ class PickleReader {
   // Nodes.
 
   Ref make(Kind kind, std::uint64_t a = 0, std::uint64_t b = 0) {
-    if (!check(pickle_.nodes_.size() < limits::pickle_nodes, "it has more values than pickle_nodes")) {
+    if (!check(pickle_.nodes_.size() < limits::pickle_nodes, "it has more than 20000000 values (pickle_nodes)")) {
       return none;
     }
     Pickle::Node& node = pickle_.nodes_.emplace_back();
@@ -339,18 +343,22 @@ class PickleReader {
   }
   Ref integer(std::string_view text) {
     std::int64_t value = 0;
-    return read_number(text, value) ? integer(value) : make(Kind::huge);
+    return read_number(text, value) ? integer(value) : real(text::number_of(text).value_or(0), Kind::huge);
   }
-  Ref real(double value) {
+  Ref real(double value, Kind kind = Kind::real) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
-    return make(Kind::real, bits >> 32, bits);
+    return make(kind, bits >> 32, bits);
   }
   /// Makes an integer of bytes in two's complement.
   Ref long_integer(std::string_view bytes) {
     std::int64_t value = !bytes.empty() && static_cast<signed char>(bytes.back()) < 0 ? -1 : 0;
     for (std::size_t at = bytes.size(); at-- > 0;) {
       if (value < -(std::int64_t{1} << 55) || value >= std::int64_t{1} << 55) {
-        return make(Kind::huge);
+        // A double has fewer bits than `value`: of those below, it only matters whether one is set.
+        const std::string_view below = bytes.substr(0, at + 1);
+        value |= below.find_first_not_of('\0') == below.npos ? 0 : 1;
+        constexpr std::size_t beyond_bytes = 1024;  // of any double
+        return real(std::ldexp(value, static_cast<int>(8 * std::min(below.size(), beyond_bytes))), Kind::huge);
       }
       value = value * 256 + static_cast<unsigned char>(bytes[at]);
     }
@@ -382,8 +390,8 @@ class PickleReader {
   Ref global(std::string_view module, std::string_view name) {
     key_.assign(module).append(1, '\n').append(name);
     const auto known = known_globals_.find(key_);
-    if (known != known_globals_.end() ||
-        !check(pickle_.globals_.size() < limits::pickle_globals, "it has more names than pickle_globals")) {
+    if (known != known_globals_.end() || !check(pickle_.globals_.size() < limits::pickle_globals,
+                                                "it names more than 100000 functions and classes (pickle_globals)")) {
       return problem_ ? none : known->second;
     }
     pickle_.globals_.push_back(global_name(module, name, opcode_));
@@ -391,7 +399,8 @@ class PickleReader {
   }
 
   bool may_add(std::size_t count) {
-    return check(pickle_.items_.size() + count <= limits::pickle_items, "it has more items than pickle_items");
+    return check(pickle_.items_.size() + count <= limits::pickle_items,
+                 "it has more than 100000000 items (pickle_items)");
   }
   void add(Ref to, Ref key, Ref value) {
     std::deque<std::uint32_t>& items = pickle_.items_;

@@ -66,7 +66,7 @@ class Pickle {
   [[nodiscard]] std::uint64_t offset(Ref value) const noexcept { return is_node(value) ? nodes_[value].offset : 0; }
   // Nullopt, null, or an empty text, if the value is of another kind.
   [[nodiscard]] std::optional<std::int64_t> integer(Ref value) const noexcept;
-  [[nodiscard]] std::optional<double> real(Ref value) const noexcept;
+  [[nodiscard]] std::optional<double> real(Ref value) const noexcept;  ///< Also a huge integer, rounded.
   [[nodiscard]] std::optional<bool> boolean(Ref value) const noexcept;
   [[nodiscard]] std::string_view text(Ref value) const noexcept;  ///< Also bytes.
   /// Returns where a text or bytes stand in the pickle; nullopt if they were escaped.
@@ -105,9 +105,9 @@ class Pickle {
 
  private:
   friend class PickleReader;
-  /// Meaning of a, b, c: a boolean or a Global's index: a; a number's bits: a and b; a text's offset in `bytes_`, or
-  /// behind its end in `unescaped_`, and length: a, b; where a tuple's items begin, and their number: a, b; a call's
-  /// callee and arguments: a, b; an identity: a. c is the last segment of pairs, or 0.
+  /// Meaning of a, b, c: a boolean or a Global's index: a; a number's bits (of a huge one: those of a double): a and b;
+  /// a text's offset in `bytes_`, or behind its end in `unescaped_`, and length: a, b; where a tuple's items begin, and
+  /// their number: a, b; a call's callee and arguments: a, b; an identity: a. c is the last segment of pairs, or 0.
   struct Node {
     Kind kind : 4 = Kind::none;
     std::uint32_t offset : 28 = 0;

@@ -125,6 +125,20 @@ Int128 smallest_size(const std::byte* source, std::size_t n) {
   return static_cast<Int128>(least);
 }
 
+/// Returns the smallest |x| of a block.
+double smallest_in_block(const double* values, std::size_t n, const BlockRange& range) {
+  const bool mixed = range.min < 0 && range.max > 0;
+  return mixed ? kernels().smallest_magnitude(values, n) : std::min(std::fabs(range.min), std::fabs(range.max));
+}
+
+/// Returns the grain of a block of finite elements.
+Grain grain_of(const BlockRange& range, Precision precision) {
+  const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
+  return largest > 0 ? Grain{std::max(exponent_above(range.smallest) - precision.bits, precision.lowest_exponent),
+                             exponent_above(largest)}
+                     : Grain{};
+}
+
 /// Returns the squared distances from the mean of 64-bit integers, or of their magnitudes, that are too far apart for
 /// doubles to hold the distances. With few elements, rounding errors would not average out.
 /// @param n at most block_size, so that no sum overflows.
@@ -445,10 +459,7 @@ void Accumulator::add_specials(const double* values, std::size_t n, double* fini
 void Accumulator::add_order(const double* values, std::size_t n, const BlockRange& range) {
   add_extremes(range, reinterpret_cast<const std::byte*>(values), n, sizeof(double));
   if (groups_.abs_min && abs_min_ != 0) {
-    const bool mixed = range.min <= 0 && range.max >= 0;
-    const double least =
-        mixed ? kernels().smallest_magnitude(values, n) : std::min(std::fabs(range.min), std::fabs(range.max));
-    abs_min_ = std::min(abs_min_, least);
+    abs_min_ = std::min(abs_min_, smallest_in_block(values, n, range));
   }
 }
 
@@ -479,17 +490,11 @@ void Accumulator::add_signs_and_product(const double* values, std::size_t n, con
 void Accumulator::add_floats(Precision precision, const double* values, std::size_t n, const BlockRange& range) {
   add_order(values, n, range);
   add_signs_and_product(values, n, range);
-  const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
-  guess_.see(largest);
+  guess_.see(std::max(std::fabs(range.min), std::fabs(range.max)));
   if (!groups_.any_sum()) {
     return;
   }
-  Grain grain;
-  if (largest > 0) {
-    grain.top = exponent_above(largest);
-    grain.unit = std::max(exponent_above(range.smallest) - precision.bits, precision.lowest_exponent);
-  }
-  const BlockStatistics statistics = block_statistics(values, n, range, grain, groups_, &sum_);
+  const BlockStatistics statistics = block_statistics(values, n, range, grain_of(range, precision), groups_, &sum_);
   abs_sum_ = reduce::add(abs_sum_, statistics.abs_moments.sum);
   add_moments(statistics);
 }
@@ -528,20 +533,14 @@ void Accumulator::add_bytes(Dtype type, const std::byte* source, std::size_t n) 
 
 // For integers of at most 32 bits: every sum of a block is exact in double.
 void Accumulator::add_integers(const double* values, std::size_t n, const BlockRange& range) {
-  double abs_min = 0;
-  if (groups_.abs_min && abs_min_ != 0) {
-    const bool mixed = range.min < 0 && range.max > 0;
-    abs_min = mixed ? kernels().smallest_magnitude(values, n) : std::min(std::fabs(range.min), std::fabs(range.max));
-  }
+  const double abs_min = groups_.abs_min && abs_min_ != 0 ? smallest_in_block(values, n, range) : 0;
   add_integer_order(static_cast<std::int64_t>(range.min), static_cast<std::int64_t>(range.max),
                     static_cast<std::int64_t>(abs_min));
   add_signs_and_product(values, n, range);
   if (!groups_.any_sum()) {
     return;
   }
-  const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
-  const BlockStatistics statistics =
-      block_statistics(values, n, range, {0, largest > 0 ? exponent_above(largest) : 0}, groups_, nullptr);
+  const BlockStatistics statistics = block_statistics(values, n, range, grain_of(range, {53, 0}), groups_, nullptr);
   sum_integer_ += static_cast<std::int64_t>(statistics.moments.sum.hi);
   abs_sum_integer_ += static_cast<std::int64_t>(statistics.abs_moments.sum.hi);
   add_moments(statistics);
@@ -592,10 +591,8 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
                      wide_squares(is_signed, magnitude, source, n, static_cast<std::uint64_t>(base))};
     }
     kernel.integer_decode(is_signed, magnitude, source, n, static_cast<std::uint64_t>(base), values);
-    const auto top = static_cast<double>(reach - base);
-    const BlockRange range = {0, top, 1, true};
-    Moments block =
-        block_statistics(values, n, range, {0, top > 0 ? exponent_above(top) : 0}, squares, nullptr).moments;
+    const BlockRange range = {0, static_cast<double>(reach - base), 1, true};
+    Moments block = block_statistics(values, n, range, grain_of(range, {53, 0}), squares, nullptr).moments;
     block.sum = to_pair(total);
     return block;
   };
@@ -647,12 +644,7 @@ void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n
   }
   const auto moments_of = [&](const double* values, ExactSum& sum) {
     const BlockRange range = kernels().range(values, left);
-    const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
-    Grain grain;
-    if (largest > 0) {
-      grain = {std::max(exponent_above(range.smallest) - 53, -1074), exponent_above(largest)};
-    }
-    return block_statistics(values, left, range, grain, groups_, &sum).moments;
+    return block_statistics(values, left, range, grain_of(range, {53, -1074}), groups_, &sum).moments;
   };
   const Moments re = moments_of(real, sum_);
   const Moments im = moments_of(imaginary, imaginary_sum_);

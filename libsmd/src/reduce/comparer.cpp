@@ -564,11 +564,8 @@ Difference Comparer::result() const {
   result.l2_a = static_cast<double>(l2_a);
   result.l2_b = static_cast<double>(l2_b);
   result.rel_l2 = diff == 0 ? 0 : static_cast<double>(diff / l2_a);
-  if (l2_a > 0 && l2_b > 0) {
-    // If a norm exceeds double's range, it is infinite, and the cosine 0.
-    const bool finite = std::isfinite(*result.l2_a) && std::isfinite(*result.l2_b);
-    result.cosine = finite ? static_cast<double>(data.all.product.value() / l2_a / l2_b)
-                           : std::copysign(0.0, static_cast<double>(data.all.product.value()));
+  if (l2_a > 0 && l2_b > 0 && std::isfinite(*result.l2_a) && std::isfinite(*result.l2_b)) {
+    result.cosine = static_cast<double>(data.all.product.value() / l2_a / l2_b);
   }
   return result;
 }

@@ -101,13 +101,7 @@ std::optional<Int128> integer_percentile(const InPlace& elements, bool magnitude
 class Answer {
  public:
   Answer(const Accumulator& data, std::uint64_t ddof, const InPlace* in_place = nullptr)
-      : data_(data),
-        ddof_(ddof),
-        in_place_(in_place),
-        propagate_(!data.omit_nan_),
-        nan_(propagate_ && data.specials_.nan != 0),
-        infinite_(data.specials_.posinf + data.specials_.neginf),
-        used_(propagate_ ? data.count_ : data.count_ - data.specials_.nan) {}
+      : data_(data), ddof_(ddof), in_place_(in_place) {}
 
   [[nodiscard]] ReducedValue of(const Reduction& reduction) const {
     const Specials& special = data_.specials_;
@@ -330,10 +324,10 @@ class Answer {
   const Accumulator& data_;
   std::uint64_t ddof_;
   const InPlace* in_place_;
-  bool propagate_;
-  bool nan_;  // NaN propagates to the result
-  std::uint64_t infinite_;
-  std::uint64_t used_;  // number of elements that means divide by
+  bool propagate_ = !data_.omit_nan_;
+  bool nan_ = propagate_ && data_.specials_.nan != 0;  // NaN propagates to the result
+  std::uint64_t infinite_ = data_.specials_.posinf + data_.specials_.neginf;
+  std::uint64_t used_ = propagate_ ? data_.count_ : data_.count_ - data_.specials_.nan;  // that means divide by
 };
 
 }  // namespace
@@ -367,10 +361,7 @@ Reducer::Reducer(std::span<const Reduction> wanted, const ReduceOptions& options
     : impl_(new Impl{Accumulator(groups_of(wanted), options.omit_nan), options, {wanted.begin(), wanted.end()}}) {}
 Reducer::Reducer(const Reducer& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
 Reducer::Reducer(Reducer&&) noexcept = default;
-Reducer& Reducer::operator=(const Reducer& other) {
-  impl_ = std::make_unique<Impl>(*other.impl_);
-  return *this;
-}
+Reducer& Reducer::operator=(const Reducer& other) { return *this = Reducer(other); }
 Reducer& Reducer::operator=(Reducer&&) noexcept = default;
 Reducer::~Reducer() = default;
 

@@ -40,8 +40,6 @@ struct InflatedFile::State {
   State(std::unique_ptr<File> compressed, std::uint64_t may_again)
       : file(std::move(compressed)), most_again(may_again) {}
   ~State() { close(); }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
 
   std::mutex mutex;
   std::unique_ptr<File> file;

@@ -172,9 +172,10 @@ std::uint64_t ticks(const timespec& time) noexcept {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-FolderStamp stamp_from(const struct stat& status) noexcept {
+/// `last`: what the stamp has besides, the links of a folder or the size of a file.
+FileStamp stamp_from(const struct stat& status, auto last) noexcept {
   return {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino), ticks(status.st_mtim),
-          ticks(status.st_ctim), static_cast<std::uint64_t>(status.st_nlink)};
+          ticks(status.st_ctim), static_cast<std::uint64_t>(last)};
 }
 
 std::chrono::system_clock::time_point time_written(const struct stat& status) noexcept {
@@ -186,11 +187,6 @@ std::chrono::system_clock::time_point time_written(const struct stat& status) no
 }
 
 constexpr unsigned shared_files = 3;  // One of the root, two of a watch.
-
-FileStamp file_stamp_from(const struct stat& status) noexcept {
-  return {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino), ticks(status.st_mtim),
-          ticks(status.st_ctim), static_cast<std::uint64_t>(status.st_size)};
-}
 
 /// Returns how many threads may read at once: one for each CPU, but not more than the limit of open files allows. Each
 /// keeps a folder and a file open, the storage its root, and a watch two more.
@@ -238,7 +234,7 @@ class LocalFile final : public File {
       return std::nullopt;
     }
     status.st_ctim = {};  // chmod and each change of a name alter it, and no byte
-    return file_stamp_from(status);
+    return stamp_from(status, status.st_size);
   }
 
  private:
@@ -267,10 +263,7 @@ class LocalFolder final : public Folder {
   Outcome<std::span<const std::byte>> read_all(std::string_view name, Buffer& buffer, std::uint64_t most) override {
     if (const int error = refuse_leaf(name); error != 0) {
       return error != EINVAL ? system_problem(error, text::path_in(name_, name))
-                             : Problem{ProblemKind::damaged,
-                                       text::path_in(name_, name),
-                                       {},
-                                       "is not the name of a file in a directory"};
+                             : in_file(damaged("is not the name of a file in a directory"), text::path_in(name_, name));
     }
     const Descriptor fd = open(name);
     struct stat status;
@@ -323,7 +316,7 @@ class LocalFolder final : public Folder {
         return std::nullopt;
       }
     }
-    return file_stamp_from(status);
+    return stamp_from(status, status.st_size);
   }
 
  private:
@@ -422,7 +415,7 @@ class LocalStorage final : public Storage {
       const Descriptor fd = open_beneath(root->fd.get(), root->resolve, folder, O_PATH | O_DIRECTORY);
       return fd ? stamp_of(fd.get()) : std::nullopt;
     }
-    return stamp_from(status);
+    return stamp_from(status, status.st_nlink);
   }
 
   std::optional<FolderIdentity> identity(std::string_view folder) override {
@@ -453,7 +446,7 @@ class LocalStorage final : public Storage {
 
   std::optional<FileStamp> file_stamp(std::string_view name) override {
     const auto status = status_of(name);
-    return status ? std::optional(file_stamp_from(*status)) : std::nullopt;
+    return status ? std::optional(stamp_from(*status, status->st_size)) : std::nullopt;
   }
 
   std::optional<std::chrono::system_clock::time_point> written_at(std::string_view name) override {
@@ -569,7 +562,7 @@ class LocalStorage final : public Storage {
       }
       times_kept_on_.store(status.st_dev, std::memory_order_relaxed);
     }
-    return stamp_from(status);
+    return stamp_from(status, status.st_nlink);
   }
 
   std::shared_ptr<LocalRoot> root_;

@@ -44,7 +44,7 @@ class PolledWatch : public Watch {
       const auto now = Clock::now();
       bool news = now >= next_look_;
       if (!news) {
-        std::array<pollfd, 2> fds{{{wake_.get(), POLLIN, 0}, {events(), POLLIN, 0}}};
+        std::array<pollfd, 2> fds{{{wake_.get(), POLLIN, 0}, {inotify_.get(), POLLIN, 0}}};
         const int ready = ::poll(fds.data(), fds.size(),
                                  timeout(std::max(Clock::duration::zero(), std::min(deadline, next_look_) - now)));
         if (ready > 0 && fds[0].revents != 0) {
@@ -76,12 +76,12 @@ class PolledWatch : public Watch {
   [[nodiscard]] std::string method() const override { return "polling"; }
 
  protected:
-  /// Returns a descriptor that is readable when there are events; -1 without inotify.
-  [[nodiscard]] virtual int events() const noexcept { return -1; }
   /// Reads the pending events. Returns whether there may be something new.
   virtual bool take_events() { return false; }
   /// Called before each possible change is reported.
   virtual void look() {}
+
+  Descriptor inotify_;  // none: nothing is watched
 
  private:
   [[nodiscard]] int timeout(Clock::duration left) const noexcept {
@@ -154,15 +154,13 @@ class LocalWatch final : public PolledWatch {
 
   [[nodiscard]] bool quiet() const noexcept override {
     // The kernel queues an event before the call that caused it returns.
-    pollfd noted{events(), POLLIN, 0};
+    pollfd noted{inotify_.get(), POLLIN, 0};
     return noted.fd >= 0 && root_->generation() == generation_ && ::poll(&noted, 1, 0) == 0;
   }
 
   [[nodiscard]] std::string method() const override { return inotify_ ? "inotify" : "polling (" + why_not_ + ")"; }
 
  protected:
-  [[nodiscard]] int events() const noexcept override { return inotify_.get(); }
-
   bool take_events() override {
     alignas(inotify_event) std::array<char, 16 << 10> buffer;
     bool news = false;
@@ -287,7 +285,6 @@ class LocalWatch final : public PolledWatch {
   bool asked_for_;
   std::vector<std::string> scope_;
   std::uint32_t events_;
-  Descriptor inotify_;                            // none: nothing is watched
   std::unordered_map<int, std::string> folders_;  // by watch descriptor
   std::string why_not_;                           // nothing is watched
 };
@@ -296,7 +293,8 @@ class LocalWatch final : public PolledWatch {
 class PathWatch final : public PolledWatch {
  public:
   PathWatch(std::string path, std::chrono::milliseconds poll_interval)
-      : PolledWatch(poll_interval), path_(std::move(path)), inotify_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+      : PolledWatch(poll_interval), path_(std::move(path)) {
+    inotify_ = Descriptor(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
     aim();
   }
 
@@ -305,7 +303,6 @@ class PathWatch final : public PolledWatch {
   }
 
  protected:
-  [[nodiscard]] int events() const noexcept override { return inotify_.get(); }
   bool take_events() override {
     alignas(inotify_event) std::array<char, 16 << 10> buffer;
     while (uninterrupted([&] { return ::read(inotify_.get(), buffer.data(), buffer.size()); }) > 0) {
@@ -340,7 +337,6 @@ class PathWatch final : public PolledWatch {
   }
 
   std::string path_;
-  Descriptor inotify_;
   int watch_ = -1;
 };
 

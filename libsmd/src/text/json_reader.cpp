@@ -3,10 +3,11 @@
 
 #include "text/ascii.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <string>
 
 namespace smd::text {
 
@@ -15,22 +16,28 @@ namespace {
 /// Returns where a number of Python's is next that JSON does not have.
 bool is_word(std::string_view text) noexcept { return text.starts_with("NaN") || text.starts_with("Infinity"); }
 
-/// Returns whether half surrogate pairs are all that is wrong with a string in quotes.
-bool has_half_pair(std::string literal) {
-  for (std::size_t i = 0; i + 5 < literal.size(); i += literal[i] == '\\' ? 2 : 1) {
-    const bool surrogate = literal[i] == '\\' && literal[i + 1] == 'u' && (literal[i + 2] | 0x20) == 'd' &&
-                           std::string_view("89abcdefABCDEF").find(literal[i + 3]) != std::string_view::npos;
-    if (surrogate) {
-      literal.replace(i + 2, 2, "ff");
+/// Replaces each half of a surrogate pair in a string in quotes by U+FFFD.
+std::string without_half_pairs(std::string literal) {
+  constexpr std::string_view hex = "0123456789abcdefABCDEF";
+  const auto is_half = [&](std::size_t i, std::string_view second_digits) {
+    return i + 6 < literal.size() && literal[i] == '\\' && literal[i + 1] == 'u' && (literal[i + 2] | 0x20) == 'd' &&
+           second_digits.find(literal[i + 3]) != hex.npos && literal.find_first_not_of(hex, i + 4) >= i + 6;
+  };
+  for (std::size_t i = 0; i < literal.size(); i += literal[i] == '\\' ? 2 : 1) {
+    if (is_half(i, "89abAB") && is_half(i + 6, "cdefCDEF")) {
+      i += 6;
+    } else if (is_half(i, hex.substr(8))) {
+      literal.replace(i + 2, 4, "fffd");
     }
   }
-  return !json_error(literal);
+  return literal;
 }
 
 }  // namespace
 
 simdjson::error_code JsonReader::begin(std::string_view text, simdjson::ondemand::document& document) {
   text_ = text;
+  replaced_.clear();
   unrepresentable_.reset();
   if (parser_.capacity() < text.size()) {
     constexpr std::size_t depth = limits::json_depth + 2;  // that of simdjson's own checks
@@ -78,11 +85,14 @@ std::optional<std::string_view> JsonReader::unescaped(const char* begin,
     end += text_[end] == '\\' ? 2 : 1;
   }
   const std::string_view literal(begin - 1, static_cast<std::size_t>(text_.data() + end + 1 - (begin - 1)));
-  if (!options_.half_pairs || !has_half_pair(std::string(literal))) {
+  JsonDocument<nlohmann::json> whole;
+  if (options_.half_pairs == HalfPairs::refused || parse_json(without_half_pairs(std::string(literal)), whole)) {
     refuse(text.error());
   }
   note_unrepresentable(literal);
-  return std::nullopt;
+  return options_.half_pairs == HalfPairs::left_out
+             ? std::nullopt
+             : std::optional<std::string_view>(replaced_.emplace_back(whole->get<std::string>()));
 }
 
 void JsonReader::note_unrepresentable(std::string_view part) {

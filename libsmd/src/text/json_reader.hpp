@@ -8,8 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -61,10 +63,14 @@ class JsonValue {
 /// Reads texts whose outermost value is an object. Not safe for concurrent use.
 class JsonReader {
  public:
+  enum class HalfPairs : std::uint8_t {
+    refused,
+    left_out,  ///< Half a surrogate pair costs only the text that has it: a key is then empty, a value nullopt.
+    replaced,  ///< Each half is U+FFFD.
+  };
   struct Options {
     bool non_finite = false;  ///< `NaN`, `Infinity` and `-Infinity` are numbers, as Python writes them.
-    /// Half a surrogate pair is an error only for who reads it: a key is empty, a text nullopt.
-    bool half_pairs = false;
+    HalfPairs half_pairs = HalfPairs::refused;
     const std::function<bool()>* stop = nullptr;  ///< Called now and then; true ends the reading.
   };
 
@@ -107,6 +113,7 @@ class JsonReader {
   Options options_;
   simdjson::ondemand::parser parser_;
   std::string_view text_;
+  std::deque<std::string> replaced_;  ///< Texts in which halves of surrogate pairs were replaced.
   std::optional<std::uint64_t> unrepresentable_;
   std::size_t values_ = 0;
 };

@@ -136,12 +136,10 @@ std::string message_of(int error) {
 struct Costs {
   std::uint64_t per_byte = 1;  ///< For bytes that an item skips: a large class is slow to search.
   std::uint64_t ahead = 0;     ///< Bytes that an item may read and then fail, without a callout.
-
-  /// `pattern`: the text from which `code` was compiled.
-  static Costs of(const pcre2_code* code, std::string_view pattern);
 };
 
-Costs Costs::of(const pcre2_code* code, std::string_view pattern) {
+/// `pattern`: the text from which `code` was compiled.
+Costs costs_of(const pcre2_code* code, std::string_view pattern) {
   constexpr std::uint64_t bytes_in_character = 4;
   Costs costs;
   std::uint32_t back_reference = 0;
@@ -295,7 +293,7 @@ std::optional<std::string> Pattern::compile(std::string_view text) {
   compiled->literal = text.find_first_of("\\^$.|?*+()[]{}") == text.npos;
   compiled->counted = !compiled->literal && compile_with(PCRE2_AUTO_CALLOUT);
   if (compiled->counted) {
-    compiled->costs = Costs::of(compiled->code.get(), translation.pcre2);
+    compiled->costs = costs_of(compiled->code.get(), translation.pcre2);
   } else if (compiled->literal || error == PCRE2_ERROR_PATTERN_TOO_LARGE) {
     compile_with(0);
   }

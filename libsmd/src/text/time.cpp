@@ -5,7 +5,9 @@
 #include "text/number.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <string>
 
 namespace smd::text {
 
@@ -27,25 +29,33 @@ Number digits_as(std::string_view digits) noexcept {
 }  // namespace
 
 std::optional<double> seconds_of_time(std::string_view text, bool zone_needed) {
-  constexpr std::string_view form = "0000-00-00T00:00:00";
-  const auto part = [&](std::size_t place) { return digits_as<unsigned>(text.substr(place, 2)); };
-  if (!has_form(text.substr(0, form.size()), form)) {
+  constexpr std::array<std::string_view, 4> forms = {"0000-00-00T00:00:00", "00000000T000000", "0000-00-00T00:00",
+                                                     "0000-00-00"};
+  constexpr std::size_t all_digits = 14;
+  const auto form =
+      std::ranges::find_if(forms, [&](std::string_view one) { return has_form(text.substr(0, one.size()), one); });
+  if (form == forms.end()) {
     return std::nullopt;
   }
-  const std::chrono::year_month_day date{std::chrono::year(digits_as<int>(text.substr(0, 4))),
-                                         std::chrono::month(part(5)), std::chrono::day(part(8))};
-  if (!date.ok() || part(11) >= 24 || part(14) >= 60 || part(17) > 60) {
+  std::string digits(text.substr(0, form->size()));
+  std::erase_if(digits, [](char c) { return !is_digit(c); });
+  const bool has_seconds = digits.size() == all_digits;
+  digits.resize(all_digits, '0');
+  const auto part = [&](std::size_t place) { return digits_as<unsigned>(digits.substr(place, 2)); };
+  const std::chrono::year_month_day date{std::chrono::year(digits_as<int>(digits.substr(0, 4))),
+                                         std::chrono::month(part(4)), std::chrono::day(part(6))};
+  if (!date.ok() || part(8) >= 24 || part(10) >= 60 || part(12) > 60) {
     return std::nullopt;
   }
   double fraction = 0;
   double offset = 0;
-  std::string_view zone = text.substr(form.size());
-  if (zone.starts_with('.')) {
+  std::string_view zone = text.substr(form->size());
+  if (has_seconds && (zone.starts_with('.') || zone.starts_with(','))) {
     const std::size_t end = std::min(zone.find_first_not_of("0123456789", 1), zone.size());
     if (end == 1) {
       return std::nullopt;
     }
-    fraction = digits_as<double>(zone.substr(0, end));
+    fraction = digits_as<double>("." + std::string(zone.substr(1, end - 1)));
     zone.remove_prefix(end);
   }
   const bool minus = zone.starts_with('-');
@@ -64,7 +74,7 @@ std::optional<double> seconds_of_time(std::string_view text, bool zone_needed) {
     return std::nullopt;
   }
   const auto days = std::chrono::sys_days(date).time_since_epoch();
-  return static_cast<double>(days.count()) * 86400 + part(11) * 3600 + part(14) * 60 + part(17) + fraction - offset;
+  return static_cast<double>(days.count()) * 86400 + part(8) * 3600 + part(10) * 60 + part(12) + fraction - offset;
 }
 
 }  // namespace smd::text

@@ -95,25 +95,12 @@ struct Catalog::KnownLists {
   IdsByHash types;
 };
 
-Catalog::Catalog()
-    : tensors_(std::make_shared<NameTable>()),
-      reductions_(std::make_shared<NameTable>()),
-      originals_(std::make_shared<NameTable>()),
-      paths_(std::make_shared<NameTable>()),
-      order_(std::make_shared<TensorOrder>()),
-      stored_(std::make_shared<NameTable>()),
-      known_(std::make_shared<KnownLists>()) {}
+Catalog::Catalog() : known_(std::make_shared<KnownLists>()) {}
 
 /// Moves the tables of several parsers into one catalog: names get global ids, and equal lists become one.
 class Catalog::Merger {
  public:
-  explicit Merger(Catalog& catalog)
-      : catalog_(catalog),
-        tensors_(catalog.tensors_),
-        reductions_(catalog.reductions_),
-        originals_(catalog.originals_),
-        paths_(catalog.paths_),
-        stored_(catalog.stored_) {}
+  explicit Merger(Catalog& catalog) : catalog_(catalog) {}
 
   /// Global ids by the tables' local ids; of tensors only those that `superseding` names.
   struct Translation {
@@ -254,11 +241,11 @@ class Catalog::Merger {
   }
 
   Catalog& catalog_;
-  GrowingTable tensors_;
-  GrowingTable reductions_;
-  GrowingTable originals_;
-  GrowingTable paths_;
-  GrowingTable stored_;
+  GrowingTable tensors_{catalog_.tensors_};
+  GrowingTable reductions_{catalog_.reductions_};
+  GrowingTable originals_{catalog_.originals_};
+  GrowingTable paths_{catalog_.paths_};
+  GrowingTable stored_{catalog_.stored_};
   bool one_table_ = false;  // ids of stored names are those of tensors
 };
 

@@ -45,6 +45,11 @@ struct ShapeList {
   [[nodiscard]] const Saved* of(std::uint32_t tensor) const noexcept;
 };
 
+/// Returns whether of a value only type and shape are known: the file has no elements.
+[[nodiscard]] inline bool is_shape_alone(const ValueType& type) noexcept {
+  return !type.unread_type.empty() && dtype_from_name(type.unread_type).has_value();
+}
+
 /// The entries of all rows, in compact columns (ids, 4 and 8 byte numbers). Has value semantics; copies share the
 /// columns.
 class Catalog {
@@ -117,12 +122,12 @@ class Catalog {
 
   [[nodiscard]] const TensorOrder& order() const;
 
-  std::shared_ptr<const layout::NameTable> tensors_;
-  std::shared_ptr<const layout::NameTable> reductions_;
-  std::shared_ptr<const layout::NameTable> originals_;
-  std::shared_ptr<const layout::NameTable> paths_;
-  std::shared_ptr<TensorOrder> order_;               // of `tensors_`
-  std::shared_ptr<const layout::NameTable> stored_;  // the layout's names
+  std::shared_ptr<const layout::NameTable> tensors_ = std::make_shared<layout::NameTable>();
+  std::shared_ptr<const layout::NameTable> reductions_ = std::make_shared<layout::NameTable>();
+  std::shared_ptr<const layout::NameTable> originals_ = std::make_shared<layout::NameTable>();
+  std::shared_ptr<const layout::NameTable> paths_ = std::make_shared<layout::NameTable>();
+  std::shared_ptr<TensorOrder> order_ = std::make_shared<TensorOrder>();                     // of `tensors_`
+  std::shared_ptr<const layout::NameTable> stored_ = std::make_shared<layout::NameTable>();  // the layout's names
   GrowingColumn<std::shared_ptr<const ItemList>> lists_;
   GrowingColumn<std::shared_ptr<const ShapeList>> shapes_;
   GrowingColumn<std::shared_ptr<const layout::TypeList>> types_;

@@ -158,9 +158,7 @@ std::string what_lies_in(storage::Storage& storage) {
       const bool is_trial = first && std::ranges::any_of(layout::kinds(), [&](const LayoutKind& kind) {
                               return kind.why_not != nullptr && kind.holds_file({{}, path, {}}, *first);
                             });
-      const bool tells =
-          known != nullptr && known->kind != wire::FileKind::text && known->kind != wire::FileKind::empty;
-      if (is_trial || tells) {
+      if (is_trial || wire::is_no_text(known)) {
         told += "; " + in_quotes(path) + " " + (is_trial ? "is a trial if you name it" : say(*known));
         ++files_told;
       }
@@ -324,7 +322,11 @@ class Opener {
     const auto begun = [&](const LayoutKind& kind) {
       return kind.why_not != nullptr && counts(kind) && kind.why_not(what, *first).kind == ProblemKind::not_yet;
     };
-    if (!options_.as_it_stands && std::ranges::any_of(layout::kinds(), begun)) {
+    const auto named = [&](const LayoutKind& kind) {  // as a part of such a trial, whatever it holds
+      return kind.why_not == nullptr && kind.reads_file != nullptr && kind.reads_file(file->name);
+    };
+    if (!options_.as_it_stands && std::ranges::any_of(layout::kinds(), begun) &&
+        std::ranges::none_of(layout::kinds(), named)) {
       throw ReadError({ProblemKind::not_yet, where_.path(), {}, "has only begun: it has no data yet"});
     }
     throw ReadError({ProblemKind::not_found, where_.path(), {}, explain_file(where_, what, file->folder, *first)});

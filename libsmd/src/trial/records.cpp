@@ -91,6 +91,9 @@ bool Records::fill(const Snapshot& snapshot, const layout::StepRow& row, std::ui
       at->file = file;
     }
     set(snapshot, payload, item.position, *at);
+    if (at->type && is_shape_alone(*at->type)) {
+      entry.shape = at->type->shape;
+    }
   }
   if (!has_value) {
     entry.value.reset();

@@ -55,9 +55,6 @@ class StepChunk {
   explicit StepChunk(std::vector<Step> steps);
   /// Precondition: `rows` is ascending and not empty, and each row is the only one of its step.
   explicit StepChunk(std::vector<layout::RowSequence> rows);
-  StepChunk(const StepChunk&) = delete;
-  StepChunk& operator=(const StepChunk&) = delete;
-  ~StepChunk() = default;
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] const Step& operator[](std::size_t i) const { return steps()[i]; }

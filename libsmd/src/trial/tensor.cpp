@@ -135,8 +135,8 @@ struct Tensor::Impl::Query {
   }
 
   [[nodiscard]] Shape shape(const StepRow& row, StepKey step) const {
-    if (const ShapeList::Saved* const saved = saved_shape(row)) {
-      return saved->shape;
+    if (auto entry = trial->records().entry(*snapshot, row, id); entry && entry->shape) {
+      return *std::move(entry->shape);
     }
     Shape shape;
     read(row, step, {}, [&](Extent& extent) { shape = extent.shape(); });

@@ -49,7 +49,7 @@ struct Tally {
   bool value = false;
   std::vector<std::uint32_t> workers;     // ranks of their names in byte order, ascending
   std::vector<std::uint32_t> reductions;  // ascending
-  const ShapeList::Saved* shape = nullptr;
+  const Shape* shape = nullptr;
 
   void saw(const RowSequence& rows, std::uint32_t worker_rank) {
     const StepRow& row = rows.row;
@@ -90,7 +90,7 @@ TensorSummary summary(const Snapshot& snapshot, const std::vector<std::uint32_t>
   std::ranges::sort(row.saved);
   if (tally.shape != nullptr) {
     row.saved.insert(row.saved.begin(), "shape");
-    row.shape = tally.shape->shape;
+    row.shape = *tally.shape;
   }
   if (tally.value) {
     row.saved.insert(row.saved.begin(), "value");
@@ -402,7 +402,10 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
       Tally& tally = tallies[item.tensor];
       tally.saw(saved_rows, ranks[row.file.worker]);
       tally.bytes += entry_bytes(catalog, saved_rows, item.position);
-      if (item.reduction == no_id) {
+      const ValueType& type = catalog.type(catalog.payload(row), item.position);
+      if (detail::trial::is_shape_alone(type)) {
+        tally.shape = &type.shape;
+      } else if (item.reduction == no_id) {
         tally.value = true;
       } else {
         Tally::add_once(tally.reductions, item.reduction);
@@ -411,7 +414,7 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
     if (const ShapeList* const shapes = catalog.shapes(row)) {
       for (const ShapeList::Saved& saved : shapes->shapes) {
         tallies[saved.tensor].saw(saved_rows, ranks[row.file.worker]);
-        tallies[saved.tensor].shape = &saved;
+        tallies[saved.tensor].shape = &saved.shape;
       }
     }
   });
@@ -529,13 +532,7 @@ class EntryWalk {
   /// All must outlive this.
   EntryWalk(const Snapshot& snapshot, const detail::trial::Records& records, const EntryQuery& query,
             const Visit& visit)
-      : snapshot_(snapshot),
-        catalog_(snapshot.catalog),
-        rank_(catalog_.tensor_rank()),
-        records_(records),
-        query_(query),
-        visit_(visit),
-        wanted_(catalog_, query.tensors) {}
+      : snapshot_(snapshot), records_(records), query_(query), visit_(visit) {}
 
   void all_steps() {
     bool goes_on = true;
@@ -677,12 +674,12 @@ class EntryWalk {
   }
 
   const Snapshot& snapshot_;
-  const detail::trial::Catalog& catalog_;
-  const std::vector<std::uint32_t>& rank_;  // by id of the tensor
+  const detail::trial::Catalog& catalog_ = snapshot_.catalog;
+  const std::vector<std::uint32_t>& rank_ = catalog_.tensor_rank();  // by id of the tensor
   const detail::trial::Records& records_;
   const EntryQuery& query_;
   const Visit& visit_;
-  const WantedTensors wanted_;
+  const WantedTensors wanted_{catalog_, query_.tensors};
   std::vector<Found> found_;
   std::vector<RowInCommon> common_;  // by the row's position in the step
   TensorEntry entry_;                // reused, so that its texts are not allocated again

@@ -133,7 +133,7 @@ void append_event_around(std::string& front, std::string& back, const EventHeade
 namespace {
 
 /// Appends an Event whose summary has one value: the tag and the fields in `body`.
-void append_value(std::string& out, const SummaryHeader& header, std::string_view body) {
+void append_value(std::string& out, const EventHeader& header, std::string_view body) {
   pbf_writer event(out);
   event.add_double(1, header.wall_time);
   if (header.step != 0) {
@@ -147,13 +147,13 @@ void append_value(std::string& out, const SummaryHeader& header, std::string_vie
 
 }  // namespace
 
-void append_scalar_summary(std::string& out, const SummaryHeader& header, float value) {
+void append_scalar_summary(std::string& out, const EventHeader& header, float value) {
   std::string body;
   pbf_writer(body).add_float(2, value);
   append_value(out, header, body);
 }
 
-void append_histogram_summary(std::string& out, const SummaryHeader& header, const HistogramSummary& histogram) {
+void append_histogram_summary(std::string& out, const EventHeader& header, const HistogramSummary& histogram) {
   std::string histo;
   pbf_writer fields(histo);
   std::uint32_t field = 0;
@@ -173,7 +173,7 @@ void append_histogram_summary(std::string& out, const SummaryHeader& header, con
   append_value(out, header, body);
 }
 
-void append_text_summary(std::string& out, const SummaryHeader& header, std::span<const std::string_view> texts) {
+void append_text_summary(std::string& out, const EventHeader& header, std::span<const std::string_view> texts) {
   std::string body;
   pbf_writer value(body);
   pbf_writer tensor(value, 8);

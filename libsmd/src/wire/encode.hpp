@@ -16,9 +16,9 @@ namespace smd::detail::wire {
 struct EventHeader {
   std::string_view tag;
   double wall_time = 0;
-  std::int64_t step = 0;                  ///< Global step.
-  std::optional<std::int64_t> mode_step;  ///< Plugin data; omitted if not set.
-  std::optional<std::int64_t> mode;       ///< Plugin data; omitted if not set; the numbers of `smd::Mode`.
+  std::int64_t step = 0;                       ///< Global step.
+  std::optional<std::int64_t> mode_step = {};  ///< Plugin data; omitted if not set.
+  std::optional<std::int64_t> mode = {};       ///< Plugin data; omitted if not set; the numbers of `smd::Mode`.
 };
 
 /// A tensor without its elements.
@@ -36,13 +36,7 @@ void append_event(std::string& out, const EventHeader& header, const TensorView&
 /// the bytes appended to `back`. Not for strings, whose elements are not contiguous.
 void append_event_around(std::string& front, std::string& back, const EventHeader& header, const TensorExtent& value);
 
-// Event messages that TensorBoard reads.
-
-struct SummaryHeader {
-  std::string_view tag;
-  double wall_time = 0;
-  std::int64_t step = 0;  ///< Global step.
-};
+// Event messages that TensorBoard reads. They have no plugin data.
 
 /// Content of a HistogramProto: `bucket[i]` counts elements from `bucket_limit[i - 1]` to below `bucket_limit[i]`.
 struct HistogramSummary {
@@ -52,10 +46,10 @@ struct HistogramSummary {
 };
 
 /// Appends an Event with one `simple_value`.
-void append_scalar_summary(std::string& out, const SummaryHeader& header, float value);
+void append_scalar_summary(std::string& out, const EventHeader& header, float value);
 /// Appends an Event with one `histo`.
-void append_histogram_summary(std::string& out, const SummaryHeader& header, const HistogramSummary& histogram);
+void append_histogram_summary(std::string& out, const EventHeader& header, const HistogramSummary& histogram);
 /// Appends an Event with one string tensor for TensorBoard's text view.
-void append_text_summary(std::string& out, const SummaryHeader& header, std::span<const std::string_view> texts);
+void append_text_summary(std::string& out, const EventHeader& header, std::span<const std::string_view> texts);
 
 }  // namespace smd::detail::wire

@@ -40,6 +40,11 @@ struct KnownFile {
 /// as a stream (torch/serialization.py, `_legacy_save`). `first`: as for `known_file`.
 [[nodiscard]] bool begins_torch_stream(std::string_view first) noexcept;
 
+/// Returns whether the first bytes tell that a file is neither text nor empty. `file`: may be null.
+[[nodiscard]] inline bool is_no_text(const KnownFile* file) noexcept {
+  return file != nullptr && file->kind != FileKind::text && file->kind != FileKind::empty;
+}
+
 /// Returns `KnownFile::for_checkpoint` of a file that may be null.
 [[nodiscard]] inline bool may_stand_for_checkpoint(const KnownFile* file) noexcept {
   return file != nullptr && file->for_checkpoint;

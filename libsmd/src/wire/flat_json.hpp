@@ -16,7 +16,7 @@ namespace smd::detail::wire {
 
 /// The values of some JSON texts, flat: a member of an object has the path of keys to it, joined by dots, as its name.
 /// `NaN`, `Infinity` and `-Infinity` are numbers, bare and in quotes, and in quotes also as `nan` and `inf` in any
-/// case; true and false are 1 and 0.
+/// case; true and false are 1 and 0. Half a surrogate pair is U+FFFD.
 class FlatJson {
  public:
   enum class Kind : std::uint8_t {
@@ -44,7 +44,7 @@ class FlatJson {
     std::size_t data_size = 0;
   };
 
-  FlatJson() : reader_({.non_finite = true}) {}
+  FlatJson() : reader_({.non_finite = true, .half_pairs = text::JsonReader::HalfPairs::replaced}) {}
 
   void clear() noexcept;
   /// Adds the value with the path `keys`, or, of an object, its members. Returns false if the text is no JSON. The

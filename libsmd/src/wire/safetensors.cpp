@@ -108,8 +108,7 @@ class SafetensorsParser {
       if (name == "__metadata__") {
         read_metadata(value);
       } else if (too_many = raw_.size() == limits::safetensors_tensors; too_many) {
-        fail(value.offset(),
-             "the header names more tensors than safetensors_tensors = " + std::to_string(limits::safetensors_tensors));
+        fail(value.offset(), "the header names more than 250000 tensors (safetensors_tensors)");
         text::JsonReader::leave();
       } else {
         read_entry(name, value);
@@ -139,7 +138,7 @@ class SafetensorsParser {
     RawEntry& raw = raw_.emplace_back();
     raw.at = static_cast<std::uint32_t>(value.offset());
     if (name.size() > limits::name_bytes) {
-      raw.fault = "its name is longer than name_bytes";
+      raw.fault = "its name is longer than 64 KiB (name_bytes)";
       name = name.substr(0, text::quoted_bytes);
     }
     raw.name = name;

@@ -33,11 +33,8 @@ void scan_shape(pbf_reader shape, TensorParts& parts) {
   for_each_field(shape, [&](pbf_reader& field) {
     if (field.tag() == dimension) {
       std::int64_t size = 0;  // proto3 does not write zeros
-      for_each_field(message_of(field), [&](pbf_reader& dim) {
-        if (dim.tag() == size_of_dimension) {
-          size = static_cast<std::int64_t>(varint_of(dim));
-        }
-      });
+      for_each_of(size_of_dimension, message_of(field),
+                  [&](pbf_reader& dim) { size = static_cast<std::int64_t>(varint_of(dim)); });
       if (parts.shape.size() < limits::dimensions) {
         parts.shape.push_back(size);
       } else {

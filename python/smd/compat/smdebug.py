@@ -2,12 +2,15 @@
 """The programming model of the reference, smdebug: trials, tensors, rules, configurations, and a hook for loops that
 save by themselves. What it answers otherwise is what docs/format.md lists. Hooks into frameworks are not here."""
 import abc
+import atexit
+import contextlib
 import itertools
 import json
 import logging
 import os
 import sys
 import types
+import weakref
 
 import smd
 from smd import (  # noqa: F401
@@ -329,8 +332,21 @@ def _collection(name, reductions, save_raw_tensor, save_shape, save_config, **fa
                       save_config=SaveConfig(steps), **facts)
 
 
+_hooks = weakref.WeakSet()
+
+
+@atexit.register
+def _end_hooks():
+    """Closes the hooks that are left, all of them though one may fail."""
+    with contextlib.ExitStack() as ends:
+        for hook in _hooks:
+            ends.callback(hook._end)
+
+
 class Hook(_hook.Hook):
-    """Saves tensors of a loop, which calls `next_step` itself."""
+    """Saves tensors of a loop, which calls `next_step` itself. Several threads may use one hook. `close` ends the job;
+    without a call, the end of the hook or of the program does, and an error is shown as Python shows those of
+    `__del__`. A forked child cannot use its parent's hook."""
 
     def __init__(self, out_dir=None, export_tensorboard=False, tensorboard_dir=None, dry_run=False,
                  reduction_config=None, save_config=None, include_regex=None, include_collections=None, save_all=False,
@@ -343,22 +359,26 @@ class Hook(_hook.Hook):
                       "tensorboard_dir": tensorboard_dir}
         for config in (reduction_config, save_config and SaveConfig.parse(save_config)):
             parameters.update(config.parameters() if config else {})
-        super().__init__(json=json.dumps({
+        self._begin(json=json.dumps({
             "LocalPath": os.fspath(out_dir), "HookParameters": {key: value for key, value in parameters.items()
                                                                 if value not in (None, [])},
             "CollectionConfigurations": [one.configuration() for one in collections]}))
+
+    def _begin(self, **configuration):
+        _hook.Hook.__init__(self, **configuration)
         self._collections = {}  # those that were returned or added
+        _hooks.add(self)
 
     @classmethod
     def create_from_json_file(cls, json_file_path=None):
         """Makes a hook of a configuration (default: that of SMDEBUG_CONFIG_FILE_PATH)."""
         hook = cls.__new__(cls)
-        _hook.Hook.__init__(hook, path=json_file_path)
-        hook._collections = {}
+        hook._begin(path=json_file_path)
         return hook
 
     def save_tensor(self, tensor_name, tensor_value, collections_to_write="default"):
-        """Saves what the configuration asks of an array. Returns whether anything was saved."""
+        """Saves what the configuration asks of an array, a number, a text or a list of these. Returns whether anything
+        was saved."""
         import numpy
         dtype = None
         if hasattr(tensor_value, "detach"):  # of PyTorch
@@ -370,8 +390,11 @@ class Hook(_hook.Hook):
                 import torch
                 dtype, tensor_value = name, tensor_value.view(torch.int16 if name == "bfloat16" else torch.int8)
         array = numpy.asarray(tensor_value)
-        array = numpy.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
         collections = [name for name in smd._list(collections_to_write) if name != "default"]
+        if array.dtype.kind == "U" or array.dtype.kind == "O" and all(isinstance(one, str) for one in array.flat):
+            # The reference has no texts without axes.
+            return self._save_texts(tensor_name, array.reshape(-1).tolist(), array.shape or (1,), collections)
+        array = numpy.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
         return self._save_tensor(tensor_name, dtype or array.dtype.name, array.shape,
                                  array.reshape(-1).view(numpy.uint8) if array.size and not array.dtype.hasobject
                                  else b"", collections)

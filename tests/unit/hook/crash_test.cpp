@@ -4,6 +4,7 @@
 #include <smd/trial.hpp>
 
 #include "hook/src/hook_impl.hpp"
+#include "support/caught_log.hpp"
 #include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>
@@ -24,6 +25,7 @@
 #include <functional>
 #include <optional>
 #include <random>
+#include <stdexcept>
 
 namespace smd {
 namespace {
@@ -112,8 +114,7 @@ class FaultyOutput final : public Output {
   Outcome<bool> exists(const std::string& name) override { return real_->exists(name); }
   Outcome<std::unique_ptr<detail::storage::File>> open(const std::string& name) override { return real_->open(name); }
   Outcome<std::unique_ptr<detail::storage::Storage>> reader() override { return real_->reader(); }
-  Outcome<std::unique_ptr<OutputLock>> lock(std::chrono::nanoseconds timeout,
-                                            const std::function<bool()>& stop) override {
+  Outcome<OutputLock> lock(std::chrono::nanoseconds timeout, const std::function<bool()>& stop) override {
     return real_->lock(timeout, stop);
   }
   [[nodiscard]] std::string why_no_lock() const override { return real_->why_no_lock(); }
@@ -389,13 +390,41 @@ TEST_CASE("a full disk: said at the next call and at close, all before it is who
   CHECK(WEXITSTATUS(status) == 0);
 }
 
+/// Returns a hook whose first write fails.
+Hook failing_hook(const std::string& path) {
+  const HookConfig config{.out_dir = path, .save_config = SaveConfigMode{.save_interval = 1}};
+  auto local = detail::hook::open_local_output(path);
+  return Hook(std::make_unique<Hook::Impl>(config, std::make_unique<FaultyOutput>(std::move(*local), Fault::fail, 1),
+                                           nullptr, detail::system_clock()));
+}
+
+TEST_CASE("a failure that no call has said is logged when the hook is destroyed") {
+  const TempDir folder;
+  const test::CaughtLog log;
+  {
+    Hook hook = failing_hook(folder / "closed");
+    hook.save_scalar("a", 1);
+    CHECK_THROWS_AS(hook.close(), WriteError);
+  }
+  try {
+    Hook hook = failing_hook(folder / "left");
+    hook.save_scalar("a", 1);
+    throw std::runtime_error("the job's own error");
+  } catch (const std::runtime_error&) {
+  }
+  CHECK(log.lines.empty());
+  {
+    Hook hook = failing_hook(folder / "forgotten");
+    hook.save_scalar("a", 1);
+  }
+  REQUIRE(log.lines.size() == 1);
+  CHECK(log.lines.front().starts_with("error: "));
+  CHECK(log.lines.front().ends_with("cannot be written: no space is left there; free some"));
+}
+
 TEST_CASE("after a failure every call says so, and close again") {
   const TempDir folder;
-  const std::string path = folder / "run";
-  HookConfig config{.out_dir = path, .save_config = SaveConfigMode{.save_interval = 1}};
-  auto local = detail::hook::open_local_output(path);
-  Hook hook(std::make_unique<Hook::Impl>(config, std::make_unique<FaultyOutput>(std::move(*local), Fault::fail, 1),
-                                         nullptr, detail::system_clock()));
+  Hook hook = failing_hook(folder / "run");
   hook.save_scalar("a", 1);
   CHECK_THROWS_AS(hook.flush(), WriteError);
   CHECK_THROWS_AS(hook.save_scalar("a", 1), WriteError);

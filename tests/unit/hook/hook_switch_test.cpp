@@ -3,6 +3,7 @@
 #include <smd/hook.hpp>
 #include <smd/trial.hpp>
 
+#include "support/caught_log.hpp"
 #include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>
@@ -10,6 +11,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 
 namespace smd {
 namespace {
@@ -138,6 +140,27 @@ TEST_CASE("a folder for TensorBoard alone is enough to export") {
   Hook hook(config);
   CHECK(use(hook));
   CHECK(std::filesystem::is_directory(folder / "board/GLOBAL"));
+}
+
+TEST_CASE("a hook warns once that histograms leave out elements that are not finite") {
+  const TempDir folder;
+  const test::CaughtLog log(LogLevel::warning);
+  HookConfig config = every_step(folder);
+  config.export_tensorboard = true;
+  config.end_marker = false;
+  Hook hook(config);
+  const std::array<double, 3> sick = {1, std::numeric_limits<double>::quiet_NaN(),
+                                      -std::numeric_limits<double>::infinity()};
+  const Shape shape = {3};
+  hook.save_tensor("well", three());
+  CHECK(log.lines.empty());
+  for (const char* const name : {"sick", "other"}) {
+    hook.save_tensor(name, TensorView(Dtype::float64, shape, std::as_bytes(std::span(sick))));
+  }
+  hook.next_step();
+  hook.close();
+  CHECK(log.lines == std::vector<std::string>{"warning: histograms for TensorBoard leave out elements that are not "
+                                              "finite: 2 of 'sick' at step 0"});
 }
 
 /// Bytes that TensorBoard got of one step with the tensor `w`.

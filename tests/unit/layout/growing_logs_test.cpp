@@ -315,6 +315,17 @@ TEST_CASE("a row of text is no second header if only the last of equal names is 
   CHECK(log.values() == Values{{"loss", 0, 2}, {"loss", 0, 6}, {"loss", 2, 4}});
 }
 
+TEST_CASE("a row without its step has that of the row before, unless the epoch changed, also one of an epoch as 1/3") {
+  const std::pair<std::string, std::string> logs[] = {{"metrics.csv", "step,epoch,a,b\n5,1/3,2,\n,1/3,,3\n,2/3,,4\n"},
+                                                      {"metrics.jsonl", R"({"step": 5, "epoch": "1/3", "a": 2}
+{"epoch": "1/3", "b": 3}
+{"epoch": "2/3", "b": 4}
+)"}};
+  for (const auto& [name, text] : logs) {
+    CHECK(grown_by(text.size(), name, text) == Values{{"a", 5, 2}, {"b", 5, 3}});
+  }
+}
+
 TEST_CASE("values of hparams.yaml are without their quotes and comments") {
   Log log(metrics_layout(), "metrics.csv");
   log.append("step,loss\n0,1\n");
@@ -339,6 +350,11 @@ unknown: "\q"
 latin: "caf\xE9"
 two lines: a text
   that goes on
+betas: !!python/tuple
+- 0.9
+sizes: &id001
+- 1
+same: *id001
 one line: 3
 
   # a comment
@@ -713,6 +729,19 @@ TEST_CASE("a last line that may become right is no damage, nor is one that may g
     log.look(rest != R"({"step":4}})");
     CHECK_FALSE(log.damaged());
   }
+}
+
+TEST_CASE("a follower remarks on a last line that is not finished when following ends") {
+  Log log(metrics_layout(), "metrics.csv");
+  log.append("step,loss\n1,5\n2,4");
+  log.look();
+  REQUIRE(log.notes().size() == 1);
+  CHECK(log.notes().front().kind == ProblemKind::remark);
+  CHECK(log.notes().front().unfinished);
+  CHECK(log.notes().front().offset == 14);
+  log.append("\n");
+  log.look();
+  CHECK(log.notes().empty());
 }
 
 TEST_CASE("a look stops also within a line that does not end, and within zeros of a run file") {

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,25 @@ TEST_CASE("pickle: numbers as every opcode writes them") {
   CHECK_FALSE(integer("\x8A\x09\0\0\0\0\0\0\0\0\1."s).has_value());  // 2^64
   const Pickle real = read("G\x3F\xF8\0\0\0\0\0\0."s);               // big-endian
   CHECK(real.real(real.root()) == 1.5);
+}
+
+TEST_CASE("pickle: integers beyond 64 bits are rounded as Python's float rounds them") {
+  const auto real = [](const std::string& bytes) {
+    const Pickle pickle = read(bytes);
+    return pickle.real(pickle.root());
+  };
+  CHECK(real("\x8A\x09\0\0\0\0\0\0\0\x80\0."s) == 0x1p63);
+  CHECK(real("\x8A\x09\0\0\0\0\0\0\0\0\1."s) == 0x1p64);
+  CHECK(real("\x8A\x0B\0\0\0\0\0\0\0\0\1\0\0."s) == 0x1p64);  // more bytes than are needed
+  const std::string half = "\x08\0\0\0\0\0\0\1."s;            // 2^64 + 2^11: half of what the last bit counts
+  CHECK(real("\x8A\x09\0"s + half) == 0x1p64);                // to the even one
+  CHECK(real("\x8A\x09\1"s + half) == 0x1.0000000000001p64);
+  CHECK(real("\x8A\x09\xFF\xF7\xFF\xFF\xFF\xFF\xFF\xFF\xFE."s) == -0x1.0000000000001p64);
+  CHECK(real("\x8A\x0D\0\0\0\x40\xEA\xED\x74\x46\xD0\x9C\x2C\x9F\x0C."s) == 1e30);
+  CHECK(real("\x8A\x0D\0\0\0\xC0\x15\x12\x8B\xB9\x2F\x63\xD3\x60\xF3."s) == -1e30);
+  CHECK(real("\x8B\x82\0\0\0"s + std::string(129, '\0') + "\1.") == std::numeric_limits<double>::infinity());
+  CHECK(real("L1" + std::string(30, '0') + "L\n.") == 1e30);
+  CHECK(real("I-9223372036854775809\n.") == -0x1p63);
 }
 
 TEST_CASE("pickle: a value is shared through the memo, and may contain itself") {

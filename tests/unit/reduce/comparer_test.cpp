@@ -145,6 +145,11 @@ TEST_CASE("squares beyond the range of double") {
   CHECK(near(large.l2_a, 3e200L));
   CHECK(near(large.l2_diff, 5e200L));  // 3, 4, 5
   CHECK(large.cosine == 0.0);
+  const Difference beyond = of_doubles({1.5e308, 1.5e308}, {1.5e308, 1.2e308});  // as are the norms
+  CHECK(beyond.l2_a == infinity);
+  CHECK(near(beyond.rel_l2, std::sqrt(0.02L)));  // 0.3^2 / (1.5^2 + 1.5^2)
+  CHECK(!beyond.cosine);
+  CHECK(!of_doubles({1, -1}, {1.5e308, 1.5e308}).cosine);
   const Difference small = of_doubles({3e-200, 0, 1e-250}, {0, 4e-200, 1e-250});
   CHECK(near(small.l2_b, 4e-200L));
   CHECK(near(small.l2_diff, 5e-200L));

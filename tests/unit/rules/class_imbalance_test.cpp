@@ -88,6 +88,23 @@ TEST_CASE("tensors are paired by the order of their names, workers by themselves
   CHECK(found(result) == Texts{"0 y/predictions - misprediction 0.5"});
 }
 
+TEST_CASE("with more or fewer tensors of predictions than of labels only the labels count") {
+  RuleTrial trial;
+  trial.step(0, {{"age/labels", {0, 1}}, {"sex/labels", {1, 0}}, {"sex/predictions", {1, 0}}});
+  trial.step(1, {{"age/labels", {0, 1}}, {"age/predictions", {0, 1}}, {"sex/predictions", {1, 0}}});
+  trial.step(2, {{"age/labels", {0, 1}}, {"sex/labels", {1, 0}}});  // no prediction at all is nothing to warn of
+  const ParameterTexts strict = {{"samples", "1"}, {"threshold_misprediction", "-1"}};
+  const RuleResult result = trial.run(class_imbalance, strict);
+  CHECK(result.status == RuleStatus::no_issues_found);
+  CHECK(result.steps_evaluated == 3);
+  CHECK(result.warnings ==
+        Texts{"at 2 steps there were not as many tensors of predictions as of labels: only labels counted"});
+  // All are there: of class 1, four labels have a prediction, and one of these is wrong.
+  trial.step(
+      3, {{"age/labels", {1, 1}}, {"sex/labels", {1, 1}}, {"age/predictions", {1, 1}}, {"sex/predictions", {1, 0}}});
+  CHECK(found(trial.run(class_imbalance, strict)) == Texts{"3 age/predictions - misprediction 0.25"});
+}
+
 TEST_CASE("many classes, also large and negative ones") {
   RuleTrial trial;
   std::vector<float> labels;

@@ -365,6 +365,35 @@ TEST_CASE("an exception of a rule ends that rule only; a rule sees only what it 
   CHECK(evaluator.results()[3].name == "third");
 }
 
+TEST_CASE("the result does not depend on steps that were planned and not evaluated") {
+  // Windows of 1, 2 and 4 steps: 6 is planned with 5, at which the rule triggers.
+  for (const std::int64_t lacking : {5, 6}) {
+    RuleTrial trial(weights_and_gradients);
+    for (std::int64_t at = 0; at < 8; ++at) {
+      RuleTrial::Tensors tensors = {{"gradient/b", {at == 5 ? 0.F : 1.F}}};
+      if (at == 5 || at == 6) {
+        tensors.emplace_back(at == lacking ? saved("l2", "gradient/a") : "gradient/a", std::vector<float>{1});
+      }
+      trial.step(at, tensors);
+    }
+    const RuleResult result = trial.run("VanishingGradient", {}, EvaluationOptions{});
+    CHECK(triggered_at(result) == Steps{5});
+    // At step 5 either only the norm of gradient/a was saved, or its value.
+    CHECK(result.tensors_matched == (lacking == 5 ? 1 : 2));
+    CHECK(result.warnings == (lacking == 5 ? Texts{"1 of 2 tensors was skipped, for want of a value or reduction that "
+                                                   "the rule can use: gradient/a"}
+                                           : Texts{}));
+  }
+  RuleTrial late(weights_and_gradients);
+  for (std::int64_t at = 0; at < 8; ++at) {
+    late.step(at, {{"gradient/b", {at == 5 ? 0.F : 1.F}}, {at == 6 ? saved("l2", "gradient/a") : "x", {1}}});
+  }
+  const RuleResult result = late.run("VanishingGradient", {}, EvaluationOptions{});
+  CHECK(triggered_at(result) == Steps{5});
+  CHECK(result.tensors_matched == 1);
+  CHECK(result.warnings.empty());
+}
+
 TEST_CASE("what would be read, without reading it") {
   RuleTrial trial(weights_and_gradients);
   trial.step(0, {{"gradient/a", {0}}, {saved("abs_mean", "gradient/b"), {0}}});

@@ -141,6 +141,15 @@ TEST_CASE("WeightUpdateRatio: a job that was restarted counts its mode steps ane
       far.run("WeightUpdateRatio", {{"num_steps", "2"}, {"epsilon", "0"}, {"large_threshold", "0"}});
   // |2 - 1| / 1, |30 - 10| / 10
   CHECK(found(within) == Texts{"1 weight worker_0 large 1", "3 weight worker_0 large 2"});
+
+  // The weight was not saved where the mode steps began again.
+  RuleTrial sparse(weights);
+  sparse.step(0, Mode::train, 0, {{"weight", {1}}}).step(1, Mode::train, 1, {{"aux", {1}}});
+  sparse.step(2, Mode::train, 0, {{"aux", {1}}}).step(3, Mode::train, 10, {{"weight", {50}}});
+  const ParameterTexts ten = {{"num_steps", "10"}, {"epsilon", "0"}, {"large_threshold", "0"}};
+  CHECK(sparse.run("WeightUpdateRatio", ten).status == RuleStatus::not_evaluated);
+  sparse.step(4, Mode::train, 11, {{"weight", {150}}});
+  CHECK(found(sparse.run("WeightUpdateRatio", ten)) == Texts{"4 weight worker_0 large 2"});  // |150 - 50| / 50
 }
 
 TEST_CASE("WeightUpdateRatio: other shapes, reductions, NaN and zeros") {

@@ -234,6 +234,40 @@ TEST_CASE("after a restart whose mode steps begin again, its losses are held aga
   CHECK(gap.findings[0].details.front().second == "6");
 }
 
+TEST_CASE("a restart counts also at steps at which the loss, or its worker, saved nothing") {
+  for (const std::int64_t first : {0, 19}) {
+    RuleTrial trial(losses);
+    trial.step(0, Mode::train, first, {{"loss", {1}}}).step(1, Mode::train, first + 1, {{"aux", {1}}});
+    trial.step(2, Mode::train, 0, {{"aux", {1}}}).step(3, Mode::train, 10, {{"loss", {9}}});
+    CHECK(trial.run(loss_not_decreasing).status == RuleStatus::not_evaluated);
+    trial.step(4, Mode::train, 20, {{"loss", {9}}});  // 9 after 9, not after 1
+    CHECK(found(trial.run(loss_not_decreasing)) == Texts{"4 loss worker_0 decrease_percent 0"});
+  }
+  const auto step = [](RuleTrial& trial, std::int64_t at, const char* worker, std::int64_t mode_step,
+                       const RuleTrial::Tensors& saved) {
+    trial.step({.step = at, .worker = worker, .mode = Mode::train, .mode_step = mode_step, .tensors = saved});
+  };
+  RuleTrial two(losses, 2);
+  step(two, 0, "worker_0", 0, {{"loss", {1}}});
+  step(two, 1, "worker_1", 1, {{"aux", {1}}});
+  step(two, 2, "worker_1", 0, {{"aux", {1}}});
+  step(two, 3, "worker_0", 10, {{"loss", {9}}});
+  CHECK(two.run(loss_not_decreasing).status == RuleStatus::not_evaluated);
+  // The second worker shows the restart of step 2 only at step 3: it is one, and 9 is compared with 9.
+  RuleTrial late(losses, 2);
+  step(late, 0, "worker_0", 5, {{"loss", {1}}});
+  step(late, 1, "worker_1", 6, {{"aux", {1}}});
+  step(late, 2, "worker_0", 0, {{"loss", {9}}});
+  step(late, 3, "worker_1", 1, {{"aux", {1}}});
+  step(late, 4, "worker_0", 10, {{"loss", {9}}});
+  CHECK(found(late.run(loss_not_decreasing)) == Texts{"4 loss worker_0 decrease_percent 0"});
+  // Only EVAL steps begin again: 9 after 1 at TRAIN steps.
+  RuleTrial eval(losses);
+  eval.step(0, Mode::train, 0, {{"loss", {1}}}).step(1, Mode::eval, 5, {{"aux", {1}}});
+  eval.step(2, Mode::eval, 0, {{"aux", {1}}}).step(3, Mode::train, 10, {{"loss", {9}}});
+  CHECK(found(eval.run(loss_not_decreasing)) == Texts{"3 loss worker_0 increase_percent 800"});
+}
+
 TEST_CASE("each worker by itself; integers are losses too") {
   RuleTrial trial(losses, 2);
   for (std::int64_t at = 0; at < 2; ++at) {

@@ -65,6 +65,23 @@ TEST_CASE("workers of the same name; one on each side are a pair whatever their 
   CHECK(refused("SimilarAcrossRuns", {{"other_trial_0", "x"}}).empty());
 }
 
+TEST_CASE("at a step that one of several workers wrote, too, workers of one name are compared") {
+  for (const int stated : {2, 1}) {
+    RuleTrial base({}, stated);
+    RuleTrial other({}, stated);
+    for (RuleTrial* const trial : {&base, &other}) {
+      trial->builder().collections("worker_1", stated);
+      trial->step({.step = 0, .mode = Mode::global, .tensors = {{"a", {1}}}});
+      trial->step({.step = 0, .worker = "worker_1", .mode = Mode::global, .tensors = {{"a", {2}}}});
+    }
+    base.step({.step = 1, .worker = "worker_1", .mode = Mode::global, .tensors = {{"a", {3}}}});
+    other.step({.step = 1, .worker = "worker_0", .mode = Mode::global, .tensors = {{"a", {4}}}});
+    const RuleResult result = base.run("SimilarAcrossRuns", {}, other);
+    CHECK(found(result) == Texts{});
+    CHECK(result.steps_evaluated == 1);
+  }
+}
+
 TEST_CASE("without the trial to compare with, the rule is an error") {
   RuleTrial base;
   base.step(0, {{"a", {1}}});

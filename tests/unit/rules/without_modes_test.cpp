@@ -351,6 +351,12 @@ TEST_CASE("LossNotDecreasing warns of the newest losses, which no check compared
         Texts{"the last check was before the newest 1 of 13 values; with them, run/loss: decrease_percent "
               "is NaN (threshold 0.1), from a median of 7 (steps 36 to 64) to nan (steps 81 to 144)"});
   CHECK(evaluate(job({nan}), "LossNotDecreasing", two).warnings.empty());  // the job may go on
+  // The first 14 values again, of a range that ends after step 169, whether the job goes on or not.
+  MemoryTrial longer = job({9, 9, 1, 1});
+  const EvaluationOptions range{.end = GlobalStep(170), .keep_going = true};
+  const Texts of_range = evaluate(longer, "LossNotDecreasing", two, range).warnings;
+  CHECK(of_range == warned(job({9, 9})));
+  CHECK(evaluate(longer.end(), "LossNotDecreasing", two, range).warnings == of_range);
   // n = 15: (7, 6, 5, 4) and (3, 9, 9, 9) trigger; what follows says nothing new
   const RuleResult known = evaluate(job({9, 9, 9, nan}).end(), "LossNotDecreasing", two);
   CHECK(triggered_at(known) == Steps{196});

@@ -46,7 +46,7 @@ inline Reported with_messages(const std::string& path, const SelectionOptions& o
   Reported outcome;
   {
     Diagnostics messages("test");
-    with_trial(path, ReadingOptions().trial_options(range_to_read(options.steps, options.modes)), messages,
+    with_trial(path, ReadingOptions().trial_options(ranges_to_read(options.steps, options.modes).front()), messages,
                [&](smd::Trial& trial) { act(trial, messages, outcome); });
     outcome.status = messages.status();
   }

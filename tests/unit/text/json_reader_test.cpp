@@ -12,6 +12,7 @@
 namespace smd::test {
 namespace {
 
+using HalfPairs = text::JsonReader::HalfPairs;
 using text::JsonFault;
 using text::JsonNumber;
 using text::JsonReader;
@@ -198,14 +199,31 @@ TEST_CASE("json reader: what only Python writes does not hide where a text goes 
 TEST_CASE("json reader: half a surrogate pair costs the text that has it") {
   const std::string text = padded(R"({"a\ud800": 1, "b": "\udc00", "c": ["\\ud800", "\ud83d\ude00"], "d": 1e999})");
   std::string notes;
-  JsonReader reader({.half_pairs = true});
+  JsonReader reader({.half_pairs = HalfPairs::left_out});
   CHECK_FALSE(reader.read(text, [&](std::string_view key, JsonValue& value) {
     notes += std::string(key) + "=" + (key == "b" ? std::string(value.text().value_or("none")) : noted(value)) + " ";
   }));
   CHECK(notes == "=1 b=none c=[ '\\ud800' '😀' ] d=dinf ");
   CHECK(reader.unrepresentable() == 1);
-  CHECK(refusal(R"({"a": "\ud800\x"})", {.half_pairs = true}));
+  CHECK(refusal(R"({"a": "\ud800\x"})", {.half_pairs = HalfPairs::left_out}));
   CHECK(refusal(R"({"a": "\ud800"})"));
+}
+
+TEST_CASE("json reader: each half of a surrogate pair is replaced, and no whole pair") {
+  const auto read = [](const std::string& literal) {
+    const std::string text = padded("{" + literal + ": [" + literal + "]}");
+    std::string notes;
+    JsonReader reader({.half_pairs = HalfPairs::replaced});
+    CHECK_FALSE(reader.read(
+        text, [&](std::string_view key, JsonValue& value) { notes += std::string(key) + "=" + noted(value); }));
+    return notes;
+  };
+  CHECK(read(R"("cut \ud83d")") == "cut \uFFFD=[ 'cut \uFFFD' ]");
+  CHECK(read(R"("\uDC00\uD800\ud83d\ude00z")") == "\uFFFD\uFFFD😀z=[ '\uFFFD\uFFFD😀z' ]");
+  CHECK(read(R"("\ud800\u0041\\ud800")") == "\uFFFDA\\ud800=[ '\uFFFDA\\ud800' ]");
+  for (const char* const malformed : {R"({"a": "\ud800\x"})", R"({"a": "\ud8zz"})", R"({"a": "\ud800)"}) {
+    CHECK_MESSAGE(refusal(malformed, {.half_pairs = HalfPairs::replaced}), malformed);
+  }
 }
 
 TEST_CASE("json reader: strings of all lengths end where they end") {

@@ -124,7 +124,7 @@ TEST_CASE("ReadError: a trial that is not there, or no directory, or not ours to
   CHECK(missing.tag() == "NotFound");
   CHECK(missing.problem.kind == ProblemKind::not_found);
   CHECK(missing.problem.file == dir / "none");
-  const auto file = thrown<ReadError>([&] { Trial::open(dir.write("file", "")); });
+  const auto file = thrown<ReadError>([&] { Trial::open(dir.write("file", "GGUF")); });
   CHECK(file.tag() == "NotFound");
   thrown<ReadError>([&] { Trial::open(std::string("a\0b", 3)); });
   if (::geteuid() != 0) {

@@ -713,7 +713,7 @@ TEST_CASE("a trial that is not there yet can be opened when it is") {
   WaitOutcome outcome = WaitOutcome::reached;
   const auto past = std::chrono::steady_clock::now();
   CHECK_THROWS_AS((void)Trial::open_when_there(dir / "none", {}, {.deadline = past}), ReadError);
-  dir.write("file", "");
+  dir.write("file", "GGUF");
   CHECK_THROWS_AS((void)Trial::open_when_there(dir / "file", {}, {}), ReadError);
   dir.make_dir("empty/index");
   CHECK_FALSE(Trial::open_when_there(dir / "empty", {}, {.deadline = past}, &outcome));
@@ -790,9 +790,18 @@ TEST_CASE("a log that has only begun is waited for") {
   };
   const auto past = std::chrono::steady_clock::now();
   const std::string line(limits::row_bytes, 'a');
-  const std::pair<std::string, std::string> begun[] = {
-      {"empty.csv", ""},         {"blank.tsv", "\n"},     {"comment.csv", "# seed 1\n"},      {"half.csv", "st"},
-      {"half.tsv", "loss\tste"}, {"half.jsonl", "{\"st"}, {"array.json", "[\n{\"step\":\n1"}, {"none.json", "["}};
+  const std::pair<std::string, std::string> begun[] = {{"empty.csv", ""},
+                                                       {"blank.tsv", "\n"},
+                                                       {"comment.csv", "# seed 1\n"},
+                                                       {"half.csv", "st"},
+                                                       {"half.tsv", "loss\tste"},
+                                                       {"half.jsonl", "{\"st"},
+                                                       {"array.json", "[\n{\"step\":\n1"},
+                                                       {"none.json", "["},
+                                                       {"empty.log", ""},
+                                                       {"half.txt", "st"},
+                                                       {"log", "{\"st"},
+                                                       {"lost.csv", {"\0", 1}}};
   for (const auto& file : begun) {
     const std::string path = dir.write(file.first, file.second);
     CAPTURE(path);
@@ -802,15 +811,18 @@ TEST_CASE("a log that has only begun is waited for") {
     CHECK_FALSE(find_trial(path));
   }
   const std::pair<std::string, std::string> others[] = {
-      {"half.txt", "st"},         {"prose.csv", "prose\n"}, {"names.csv", "loss,accuracy\n"}, {"long.csv", line},
-      {"page.json", "{\n\"a\":"}, {"list.json", "[1, 2"},   {"row.jsonl", "{\"loss\": 2}"},   {"gz.csv", "\x1f\x8b"}};
+      {"prose.txt", "prose\n"},         {"prose.csv", "prose\n"},
+      {"names.csv", "loss,accuracy\n"}, {"long.csv", line},
+      {"page.json", "{\n\"a\":"},       {"list.json", "[1, 2"},
+      {"row.jsonl", "{\"loss\": 2}"},   {"gz.csv", "\x1f\x8b"},
+      {"cr.csv", "step,loss\r1,2\r"},   {"run/events.out.tfevents.1.h", ""}};
   for (const auto& file : others) {
     const std::string path = dir.write(file.first, file.second);
     CAPTURE(path);
     CHECK(refusal(path, false) == "NotFound");
     CHECK_THROWS_AS((void)Trial::open_when_there(path, {}, {}), ReadError);
   }
-  for (const std::string_view name : {"empty.csv", "later.csv"}) {  // the second one does not exist yet
+  for (const std::string_view name : {"empty.csv", "later.csv", "later.log"}) {  // only the first one exists
     const std::jthread writer([&] {
       std::this_thread::sleep_for(20ms);
       std::ofstream file(dir / name, std::ios::app);
@@ -824,6 +836,95 @@ TEST_CASE("a log that has only begun is waited for") {
     REQUIRE(trial);
     CHECK(trial->wait_until([&] { return trial->steps().size() == 1; }, wait) == WaitOutcome::reached);
   }
+}
+
+TEST_CASE("a file that holds no lines of text is refused with what it is, alone and in its folder") {
+  const TempDir dir;
+  const std::string zeros(300, '\0');
+  const auto gzip = "is compressed with gzip: uncompress it (gunzip)";
+  const auto lost = "is all zeros: its content was lost; copy it again";
+  const auto of_cr = "is not a metric log: its lines end in CR alone; convert it (mac2unix)";
+  const auto pointer = "is a Git LFS pointer: git lfs pull fetches it";
+  struct Case {
+    std::string_view file;
+    std::string_view bytes;
+    std::string_view right;
+  };
+  for (const Case& one :
+       {Case{"1/metrics.csv", "\x1f\x8b\x08 packed", gzip},
+        {"2/metrics.json", "\x1f\x8b\x08 packed", gzip},
+        {"3/run-abc.wandb", "\x1f\x8b\x08 packed", gzip},
+        {"4/metrics.csv", zeros, lost},
+        {"5/scalars.json", zeros, lost},
+        {"6/run-abc.wandb", zeros, lost},
+        {"7/metrics.csv", "step,loss\r1,2\r2,nan\r", of_cr},
+        {"8/metrics.jsonl", "{\"step\":1,\"loss\":2}\r{\"step\":2,\"loss\":1}", of_cr},
+        {"9/metrics.jsonl", "version https://git-lfs.github.com/spec/v1\n", pointer},
+        {"10/results.csv", "<html>\n", "is a web page: the download failed; fetch it again"},
+        {"11/metrics.csv", "\xFF\xFEs\0,\0l\0\n\0"sv, "is text in UTF-16: convert it to UTF-8 (iconv)"}}) {
+    const std::filesystem::path file = dir.write(one.file, one.bytes);
+    for (const std::string& path : {file.string(), file.parent_path().string()}) {
+      CAPTURE(path);
+      try {
+        (void)Trial::open(path, {.as_it_stands = true});
+        FAIL("it was opened");
+      } catch (const ReadError& error) {
+        CHECK(error.tag() == "NotFound");
+        CHECK(error.problem.text == one.right);
+      }
+    }
+  }
+  const auto steps = [](const std::string& folder) {
+    return Trial::open(folder, {.as_it_stands = true}).steps().size();
+  };
+  dir.write("array/metrics.jsonl", "[{\"step\":1,\"loss\":2},\r{\"step\":2,\"loss\":1}]");
+  CHECK(steps(dir / "array") == 2);
+  dir.write("begun/metrics.csv", "step,loss\r");  // its LF is not written yet
+  CHECK(steps(dir / "begun") == 0);
+}
+
+TEST_CASE("zeros in a log that is followed are not there yet") {
+  const TempDir dir;
+  for (const std::string name : {"metrics.csv", "scalars.json", "run-abc.wandb"}) {
+    CAPTURE(name);
+    dir.write(name + ".d/" + name, std::string(300, '\0'));
+    Trial trial = Trial::open(dir / (name + ".d"), {.as_it_stands = false});
+    CHECK(trial.steps().empty());
+    dir.write(name + ".d/" + name, name.ends_with("csv")    ? "step,loss\n1,2\n"sv
+                                   : name.ends_with("json") ? "{\"step\":1,\"loss\":2}\n"sv
+                                                            : ":W&B\xE1\xBE\0"
+                                                              "=\x9C\xCE~!\0\x01\x12\x1F\n\x11\n\n_timestamp\x82\x01"
+                                                              "\x02\x31\x30\n\n\n\x04loss\x82\x01\x01\x32"sv);
+    trial.refresh();
+    CHECK(trial.steps().size() == 1);
+  }
+}
+
+TEST_CASE("a folder whose log is refused is not waited for, unless another log may come") {
+  const TempDir dir;
+  const auto there = [&](const std::string& folder, std::string_view file, std::string_view bytes,
+                         std::chrono::milliseconds time) {
+    dir.make_dir(folder);
+    dir.write("new", bytes);
+    const std::jthread writer([&] {
+      std::this_thread::sleep_for(20ms);
+      std::filesystem::rename(dir / "new", dir / folder + "/" + std::string(file));
+    });
+    const WaitOptions wait{.deadline = std::chrono::steady_clock::now() + time, .interval = 100ms};
+    try {
+      return std::string(Trial::open_when_there(dir / folder, {.step_name = "batch"}, wait) ? "there" : "time is up");
+    } catch (const ReadError& error) {
+      return std::string(error.tag()) + " " + error.problem.file;
+    }
+  };
+  CHECK(there("step", "metrics.csv", "step,loss\n1,2\n", 60s) == "NotFound metrics.csv");
+  CHECK(there("header", "progress.csv", "1,2\n3,4\n", 60s) == "NotFound progress.csv");
+  CHECK(there("gzip", "metrics.jsonl", "\x1f\x8b\x08 packed", 60s) == "NotFound metrics.jsonl");
+  CHECK(there("cr", "metrics.csv", "batch,loss\r1,2\r", 60s) == "NotFound metrics.csv");
+  CHECK(there("version", "run-a.wandb", ":W&B\xE1\xBE\1", 60s) == "NotFound run-a.wandb");
+  CHECK(there("document", "metrics.json", "{\n\"a\": 1\n}\n", 200ms) == "NotFound metrics.json");
+  CHECK(there("document", "metrics.csv", "batch,loss\n1,2\n", 60s) == "there");
+  CHECK(there("begun", "metrics.csv", "bat", 60s) == "there");
 }
 
 TEST_CASE("what is kept back comes when a follower gives up, and at once to others") {

@@ -75,6 +75,7 @@ TEST_CASE("values of JSON are flat") {
   }
   CHECK(flat("\"x\"") == "k=\"x\"");
   CHECK(flat("[1, true, 3]") == "k=[1,1,3,]");
+  CHECK(flat(R"({"\ud83d": 1, "a": "\udc00"})") == "k.\uFFFD=1w k.a=\"\uFFFD\"");
   CHECK(flat("[]") == "k=other");
   CHECK(flat("[[1]]") == "k=other");
   CHECK(flat(R"({"a": {"b": 1, "c": "y"}, "d": 2.5})") == "k.a.b=1w k.a.c=\"y\" k.d=2");

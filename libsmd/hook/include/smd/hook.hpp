@@ -91,7 +91,7 @@ class SMD_EXPORT Hook {
   Hook(Hook&&) noexcept;
   Hook& operator=(const Hook&) = delete;
   Hook& operator=(Hook&&) = delete;
-  /// Closes, but does not throw.
+  /// Closes, but does not throw: an error is logged, unless an exception is on its way already.
   ~Hook();
 
   /// Returns whether the hook may save something; see the constructor. A hook of a dry run is enabled.
@@ -129,6 +129,7 @@ class SMD_EXPORT Hook {
   /// match it. Reductions are computed as by `reduce` and saved as float64 (integers as int64, means and sums of
   /// complex numbers as complex128); undefined ones are left out. The collections `gradients` and `optimizer_variables`
   /// save nothing in the modes eval and predict, as in the reference. The caller may change `value` once this returns.
+  /// A name that `reduction_tensor_name` returns saves a reduction of another tensor.
   /// @return whether anything was saved.
   /// @throws InvalidArgument for names that are not UTF-8 or longer than 64 KiB, bytes that do not fit type and shape,
   ///         values of 2 GiB and more, or, at the first call, a configured collection that is not built in and was not

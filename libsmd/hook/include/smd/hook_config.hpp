@@ -132,7 +132,9 @@ struct HookConfig {
   std::size_t num_workers = 1;  ///< Number of workers that save. With `IncludeWorkers::one` it counts as 1.
   IncludeWorkers include_workers = IncludeWorkers::all;
 
-  bool export_tensorboard = false;   ///< Implied by a `tensorboard_dir`.
+  /// Implied by a `tensorboard_dir`. Histograms leave out elements that are not finite; the first time, a warning is
+  /// logged.
+  bool export_tensorboard = false;
   std::string tensorboard_dir = {};  ///< Empty: `tensorboard` in `out_dir`.
 
   /// Whether records have checksums of their contents. The reference cannot read a trial that has them.

@@ -221,6 +221,8 @@ class SMD_EXPORT RuleSummary {
   void none_evaluated(std::string reason);
 
  private:
+  friend struct detail::rules::RuleAccess;
+
   detail::rules::RuleRun* run_;
 };
 

@@ -2,6 +2,7 @@
 #include "built_in/builtin.hpp"
 #include "built_in/classes.hpp"
 #include "text/mapped.hpp"
+#include "text/words.hpp"
 
 #include <fmt/format.h>
 
@@ -32,19 +33,27 @@ class ClassImbalance final : public Rule {
       return;
     }
     Counts& counts = counts_[step.mode()];
+    bool unpaired = false;
     for (const auto& [worker, of_worker] : labels) {
       const auto other = predictions.find(worker);
+      // If one tensor was not saved, positions do not tell which ones belong together.
+      const bool paired = other != predictions.end() && other->second.size() == of_worker.size();
+      unpaired = unpaired || (other != predictions.end() && !paired);
       for (std::size_t i = 0; i < of_worker.size(); ++i) {
-        const bool paired = other != predictions.end() && i < other->second.size();
         count(counts, of_worker[i], paired ? other->second[i] : nullptr);
       }
     }
+    unpaired_steps_ += unpaired ? 1 : 0;
     if (counts.labels >= samples_) {
       evaluate(step, counts, *first_label, first_prediction.value_or(*first_label));
     }
   }
 
   void summarize(RuleSummary& summary) override {
+    if (unpaired_steps_ > 0) {
+      summary.warn(fmt::format("at {} there were not as many tensors of predictions as of labels: only labels counted",
+                               text::counted(unpaired_steps_, "step")));
+    }
     if (!counts_.empty()) {
       const auto most = std::ranges::max(mapped(counts_, [](const auto& of_mode) { return of_mode.second.labels; }));
       summary.explain(fmt::format("no mode has samples ({}) labels: at most {}", samples_, most));
@@ -128,6 +137,7 @@ class ClassImbalance final : public Rule {
   SelectionId predictions_;
   std::uint64_t samples_;
   std::map<Mode, Counts> counts_;
+  std::size_t unpaired_steps_ = 0;
 };
 
 }  // namespace
@@ -142,7 +152,8 @@ RuleDescription class_imbalance_rule() {
           "the largest (labels of a class that are predicted wrong / its labels that have a prediction) > "
           "threshold_misprediction\n"
           "A value v is of class floor(v + 1/2), a one-hot row of labels of the one's position. Label and prediction "
-          "tensors are paired by the order of their names. Needs raw values.",
+          "tensors are paired by the order of their names if a worker has as many of both at the step; else only its "
+          "labels count. Needs raw values.",
       .frameworks = "all",
       .parameters = {{"threshold_imbalance", Type::number, "10",
                       "greatest tolerated ratio of the largest class to the smallest"},

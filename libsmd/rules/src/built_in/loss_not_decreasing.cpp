@@ -105,18 +105,6 @@ class LossNotDecreasing final : public Rule {
     }
   }
 
-  /// Warns of losses that no check compared, and that would trigger. Where steps have no modes, these may be up to a
-  /// fifth of all.
-  void at_end(RuleEnd& end) override {
-    for (const auto& [unit, observed] : observed_) {
-      const bool late = end.ended() && observed.passed > 0 && observed.passed < observed.count;
-      if (const std::optional<Finding> finding = late ? compare_quarters(unit, observed) : std::nullopt) {
-        end.warn(fmt::format("the last check was before the newest {} of {} values; with them, {}",
-                             observed.count - observed.passed, observed.count, printable(finding->message)));
-      }
-    }
-  }
-
   void summarize(RuleSummary& summary) override {
     const bool known = std::ranges::any_of(rows_, [](const auto& row) { return !row.second.known.empty(); });
     if (!observed_.empty()) {
@@ -342,10 +330,17 @@ class LossNotDecreasing final : public Rule {
     return finding;
   }
 
+  /// Also warns of losses that no check compared, and that would trigger: up to a fifth of all.
   void summarize_observed(RuleSummary& summary) const {
+    const bool whole = RuleAccess::run(summary).whole();
     std::set<std::string_view> workers;
     for (const auto& [unit, observed] : observed_) {
       workers.insert(std::get<1>(unit));
+      const bool late = whole && observed.passed > 0 && observed.passed < observed.count;
+      if (const std::optional<Finding> finding = late ? compare_quarters(unit, observed) : std::nullopt) {
+        summary.warn(fmt::format("the last check was before the newest {} of {} values; with them, {}",
+                                 observed.count - observed.passed, observed.count, printable(finding->message)));
+      }
     }
     std::vector<std::string> few;
     for (const auto& [unit, observed] : observed_) {

@@ -85,7 +85,7 @@ std::optional<double> Losses::look_up(StepView& step, const Unit& unit) const {
   need(needs, unit);
   ReadCounters counters;
   window.read(1, counters);
-  context.run.note_unread(late);
+  context.run.note_requests(late);
   return loss(StepView(late), unit);
 }
 

@@ -7,6 +7,7 @@
 #include <smd/trial.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -117,8 +118,14 @@ class SimilarAcrossRuns final : public Rule {
     if (!step.other_has_step()) {
       return;
     }
-    // If each trial has one worker, compares these two whatever their names.
-    const bool alone = step.workers().size() == 1 && step.other_workers().size() == 1;
+    const RuleRun& run = RuleAccess::context(step).run;
+    const std::array trials = {&run.base().trial(), &run.others().front()->trial()};
+    const NoRefresh no_refresh(trials, true);
+    // If each trial has one worker, also at other steps, compares these two whatever their names.
+    const bool alone = step.workers().size() == 1 && step.other_workers().size() == 1 &&
+                       std::ranges::all_of(trials, [](const Trial* trial) {
+                         return trial->num_workers() == 1 && trial->workers().size() <= 1;
+                       });
     for (const Unit& unit : step.units(tensors_)) {
       for (const Unit& other : step.other_units(unit.tensor())) {
         if (alone || other.worker() == unit.worker()) {
@@ -138,10 +145,10 @@ class SimilarAcrossRuns final : public Rule {
     step.evaluated();
     if (a->shape() != b->shape()) {
       step.trigger(unit, "shape", static_cast<double>(a->view().size()), ">", 0);
-    } else if (const Distance difference = compare(a->view(), b->view(), tolerance); difference.far > 0) {
-      step.trigger(unit, "value", static_cast<double>(difference.far), ">", 0);
     } else if (StepContext::meaning_of(unit) != StepContext::meaning_of(other)) {
       step.trigger(unit, "meaning", static_cast<double>(a->view().size()), ">", 0);
+    } else if (const Distance difference = compare(a->view(), b->view(), tolerance); difference.far > 0) {
+      step.trigger(unit, "value", static_cast<double>(difference.far), ">", 0);
     }
   }
 
@@ -178,9 +185,9 @@ RuleDescription similar_across_runs_rule() {
       .summary = "a value differs from the other trial's",
       .condition =
           "per tensor and worker at a step that both trials have in the same mode, a here and b there:\n"
-          "shape: the shapes differ; value: #{elements : not |a - b| <= 1e-8 + 1e-5 x |b|} > 0; meaning: equal "
-          "elements of another scale or zero point, or of sparse tensors of another size; where one side has no raw "
-          "value, reduction: the same of the reductions saved by both\n"
+          "shape: the shapes differ; meaning: elements of another scale or zero point, or of sparse tensors of another "
+          "size; else value: #{elements : not |a - b| <= 1e-8 + 1e-5 x |b|} > 0; where one side has no raw value, "
+          "reduction: the same of the reductions saved by both\n"
           "Equal infinities are close, and so are two NaN. Steps and tensors of one trial alone are no difference; "
           "such tensors are a warning.",
       .frameworks = "all",

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <span>
 #include <unordered_set>
+#include <utility>
 
 namespace smd {
 
@@ -52,6 +53,7 @@ void EvaluatedTrial::freeze() {
   snapshot_ = std::move(latest);
   match_steps_ = limits::pattern_question_steps;
   series_.clear();
+  restarts_.reset();
 }
 
 TensorSet EvaluatedTrial::resolve(const TensorSelection& selection) const {
@@ -119,15 +121,38 @@ const EvaluatedTrial::Series& EvaluatedTrial::series(std::uint32_t tensor, std::
     const auto rows = snapshot_.series(tensor, worker, mode);
     auto& [units, restarts] = it->second;
     units.reserve(rows.size());
-    for (const SavedRow row : rows) {
-      const Unit unit(*this, row, tensor);
-      if (!units.empty() && unit.mode_step() < units.back().mode_step()) {
+    const std::vector<GlobalStep> all =
+        mode && trial_->layout().has_modes ? restarts_of(*mode) : std::vector<GlobalStep>();
+    for (auto next = all.begin(); const SavedRow row : rows) {
+      const auto first = next;
+      next = std::find_if(first, all.end(), [&](GlobalStep restart) { return restart > row.step(); });
+      if (!units.empty() && next != first) {
         restarts.push_back(units.size());
       }
-      units.push_back(unit);
+      units.push_back(Unit(*this, row, tensor));
     }
   }
   return it->second;
+}
+
+/// A tensor may not have been saved where mode steps began again, so rows of all tensors and workers count. Where a
+/// worker's rows show a restart that others showed before, it is the same one.
+const std::vector<GlobalStep>& EvaluatedTrial::restarts_of(Mode mode) const {
+  if (!restarts_) {
+    restarts_.emplace();
+    std::map<std::pair<std::uint32_t, Mode>, std::pair<GlobalStep, ModeStep>> last;  // by worker
+    for (const SnapshotStep& step : snapshot_.steps()) {
+      for (const SavedRow row : snapshot_.rows(step.step)) {
+        std::vector<GlobalStep>& known = (*restarts_)[row.mode()];
+        const std::pair now(step.step, row.mode_step());
+        const auto [at, before] = std::exchange(last.try_emplace({row.worker(), row.mode()}, now).first->second, now);
+        if (before > row.mode_step() && (known.empty() || known.back() <= at)) {
+          known.push_back(step.step);
+        }
+      }
+    }
+  }
+  return (*restarts_)[mode];
 }
 
 std::shared_ptr<const Sides> EvaluatedTrial::sides() const {

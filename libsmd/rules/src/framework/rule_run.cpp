@@ -249,12 +249,6 @@ void RuleRun::plan(Window& window, const SnapshotStep& step) {
   } catch (const std::exception&) {
     plan.failure = std::current_exception();  // rethrown by `invoke`, after the steps before were evaluated
   }
-  for (const RecordRequest& ask : plan.asks) {
-    if (window[ask.slot].trial == base_ && !matched_[ask.tensor]) {
-      matched_[ask.tensor] = true;
-      ++own().tensors_matched;
-    }
-  }
 }
 
 void RuleRun::evaluate() {
@@ -269,10 +263,14 @@ void RuleRun::evaluate() {
 void RuleRun::evaluate_plan(StepContext& plan) {
   last_ = plan.step;
   step_unread_ = false;
-  note_unread(plan);
+  note_requests(plan);
   if (!invoke(plan)) {
     plan.evaluated = false;
     plan.findings.clear();
+  }
+  looked_back_ = looked_back_ || plan.looked_back;
+  for (const std::uint32_t tensor : plan.lacking) {
+    lacking_[tensor] = true;
   }
   if (plan.evaluated) {
     count_evaluated();
@@ -291,9 +289,13 @@ void RuleRun::evaluate_plan(StepContext& plan) {
   stopped_ = stopped_ || plan.done || (!options_->keep_going && !plan.findings.empty());
 }
 
-void RuleRun::note_unread(const StepContext& plan) {
+void RuleRun::note_requests(const StepContext& plan) {
   for (const RecordRequest& ask : plan.asks) {
     const Slot& slot = plan.window[ask.slot];
+    if (slot.trial == base_ && !matched_[ask.tensor]) {
+      matched_[ask.tensor] = true;
+      ++own().tensors_matched;
+    }
     if (const Problem* const problem = problem_of(slot, ask.kind)) {
       unread_.add_record(slot, *problem);
       step_unread_ = true;
@@ -379,6 +381,7 @@ void RuleRun::finish(bool complete, bool ended) {
     return;
   }
   ended_ = ended;
+  whole_ = !stopped_ && ((complete && ended) || past_end(true, GlobalStep(INT64_MAX)));
   note_missing_collections();
   if (complete && !cut_ && !stopped_) {
     const Stopwatch watch(own().elapsed);

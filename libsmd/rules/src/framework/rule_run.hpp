@@ -30,6 +30,7 @@ struct RuleAccess {
   [[nodiscard]] static const std::vector<TensorSelection>& selections(const Rule& rule) { return rule.selections_; }
   [[nodiscard]] static bool has_trial(const Rule& rule) noexcept { return rule.base_trial_ != nullptr; }
   [[nodiscard]] static StepContext& context(const StepTensors& step) { return *step.context_; }
+  [[nodiscard]] static const RuleRun& run(const RuleSummary& summary) { return *summary.run_; }
 };
 
 /// One rule in an evaluation: its bounds, its state and its result.
@@ -85,6 +86,8 @@ class RuleRun {
     return sets_.at(static_cast<std::size_t>(selection));
   }
   [[nodiscard]] bool ended() const noexcept { return ended_; }
+  /// Returns whether the rule, now finished, was invoked at all steps in its bounds, and none will be added.
+  [[nodiscard]] bool whole() const noexcept { return whole_; }
   [[nodiscard]] const Rule& rule() const noexcept { return *rule_; }
   [[nodiscard]] std::span<const Trial* const> other_trials() const noexcept {
     return rule_ == nullptr ? std::span<const Trial* const>() : rule_->other_trials();
@@ -106,11 +109,9 @@ class RuleRun {
   void note_pair(const TensorPair& pair);
   void explain(std::string reason) { reason_ = std::move(reason); }
   void none_evaluated(std::string reason);
-  void note_unread(const StepContext& plan);
-  /// Notes that something that the rule needs of a tensor was not saved at a step.
-  void note_lacking(std::uint32_t tensor) { lacking_[tensor] = true; }
-  /// Notes that the rule requested something of earlier steps, which may lie before its range.
-  void note_look_back() noexcept { looked_back_ = true; }
+  /// Notes what was requested, and what of it could not be read. Called when a step is evaluated, so that the result
+  /// does not depend on how far ahead steps are planned.
+  void note_requests(const StepContext& plan);
   /// Asks to begin again: a name saved since changes what the rule would have looked at before.
   void ask_again() noexcept { asks_again_ = true; }
 
@@ -178,6 +179,7 @@ class RuleRun {
   bool done_ = false;     // the rule needs no more steps
   bool cut_ = false;      // the rule's end excluded steps
   bool ended_ = false;
+  bool whole_ = false;
   bool evaluated_at_end_ = false;
   std::string failure_;  // the message of the rule's exception
   std::string reason_;   // the rule's own reason why nothing was evaluated

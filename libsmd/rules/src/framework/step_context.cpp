@@ -43,8 +43,8 @@ bool StepContext::selected(SelectionId selection, const Unit& unit) const {
   return run.selected(selection)[unit.tensor_];
 }
 
-std::span<const Unit> StepContext::series(const Unit& unit, Stretch stretch) const {
-  run.note_look_back();
+std::span<const Unit> StepContext::series(const Unit& unit, Stretch stretch) {
+  looked_back = true;
   const auto& [all, restarts] = unit.trial_->series(
       unit.tensor_, unit.row_.worker(), stretch == Stretch::all_modes ? std::nullopt : std::optional(unit.mode()));
   const auto end = std::ranges::upper_bound(all, unit.step(), {}, &Unit::step);
@@ -84,7 +84,7 @@ std::optional<std::string> StepContext::saved_as(const Unit& unit, const Reducti
 
 void StepContext::lacks(const Unit& unit) {
   if (unit.trial_ == &run.base()) {
-    run.note_lacking(unit.tensor_);
+    lacking.push_back(unit.tensor_);
   }
 }
 

@@ -48,7 +48,7 @@ class StepContext {
   [[nodiscard]] std::vector<Unit> units_of(std::string_view tensor) const;
   [[nodiscard]] bool selected(SelectionId selection, const Unit& unit) const;
   enum class Stretch : std::uint8_t { mode, since_restart, all_modes };
-  [[nodiscard]] std::span<const Unit> series(const Unit& unit, Stretch stretch) const;
+  [[nodiscard]] std::span<const Unit> series(const Unit& unit, Stretch stretch);
 
   /// Returns the position of a unit's raw value, or of a saved reduction, in its row; nullopt if it was not saved.
   [[nodiscard]] static std::optional<std::uint32_t> value_position(const Unit& unit);
@@ -81,6 +81,8 @@ class StepContext {
   bool first;
   std::vector<SavedRow> rows;
   std::vector<RecordRequest> asks;
+  std::vector<std::uint32_t> lacking;  ///< Ids of tensors of which something that the rule needs was not saved.
+  bool looked_back = false;            ///< The rule looked at earlier steps, which may lie before its range.
 
   std::exception_ptr failure;  ///< What the rule threw when the step was planned.
   bool evaluated = false;

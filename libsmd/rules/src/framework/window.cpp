@@ -127,11 +127,16 @@ void Window::read_part(const EvaluatedTrial& trial, std::span<const std::uint32_
           return;
         }
         Slot& slot = slots_[slots[i]];
+        const Place& place = wanted[i].place;
         slot.problem = problem;
         slot.held = Held::nothing;
-        if (of_unread_type(wanted[i].place)) {
-          slot.wall_time = wanted[i].place.wall_time;
+        if (of_unread_type(place)) {
+          slot.wall_time = place.wall_time;
           slot.timed = true;
+          if (dtype_from_name(place.type->unread_type)) {  // the file has only the shape of one
+            slot.problem.reset();
+            slot.held = Held::no_elements;
+          }
         }
       });
 }

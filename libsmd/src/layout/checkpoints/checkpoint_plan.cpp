@@ -172,6 +172,10 @@ struct Candidate {
   std::optional<unsigned> label;    ///< As `label_of_name`.
   std::optional<NamedStep> told;    ///< The number of a candidate with a label.
   bool by_name = false;             ///< The number is that of its name.
+
+  [[nodiscard]] bool has_index() const {
+    return std::ranges::any_of(checkpoint.sets, [](const TensorSet& set) { return !set.index.empty(); });
+  }
 };
 
 /// Returns the number of a checkpoint: the step that its trainer or the file itself states, else that of its name.
@@ -190,8 +194,12 @@ void append(std::vector<TensorSet>& to, std::vector<TensorSet>&& sets) {
 class Planner {
  public:
   Planner(const CheckpointFolders& folders, std::string_view place, const GlobalStepOf& global_step,
-          const StatedStepOf& stated_step)
-      : folders_(folders), place_(place), global_step_(global_step), stated_step_(stated_step) {}
+          const StatedStepOf& stated_step, const ShardIndexOf& shard_index)
+      : folders_(folders),
+        place_(place),
+        global_step_(global_step),
+        stated_step_(stated_step),
+        shard_index_(shard_index) {}
 
   CheckpointPlan plan() && {
     if (const CheckpointFolder* const root = folders_.find("")) {
@@ -242,11 +250,15 @@ class Planner {
     for (const storage::DirEntry& file : contents.files) {
       if (is_shard_index(file.name)) {
         const TensorFileName name = split_tensor_file_name(file.name);
-        // The index belongs to the set of that stem; among several, to the one with the most shards.
-        const auto last = sets.upper_bound({std::string(name.stem), std::string(name.ending), UINT32_MAX});
-        const bool known = last != sets.begin() && std::prev(last)->second.stem == name.stem &&
-                           std::prev(last)->second.ending == name.ending;
-        (known ? std::prev(last)->second : set_of(name.stem, name.ending, 0)).index = text::path_in(folder, file.name);
+        const std::string stem(name.stem);
+        const std::string ending(name.ending);
+        const std::string path = text::path_in(folder, file.name);
+        std::vector<TensorSet*> own;  // by the number of shards
+        const auto last = sets.upper_bound({stem, ending, UINT32_MAX});
+        for (auto next = sets.lower_bound({stem, ending, 0}); next != last; ++next) {
+          own.push_back(&next->second);
+        }
+        (own.empty() ? set_of(stem, ending, 0) : owner_of(path, std::move(own))).index = path;
       }
     }
     std::vector<TensorSet> all;
@@ -262,6 +274,18 @@ class Planner {
       }
     }
     return all;
+  }
+
+  /// Returns which of the sets of its stem an index belongs to: the one that has most of the files that it names, or
+  /// else the one with the most shards. `sets`: by the number of shards.
+  TensorSet& owner_of(const std::string& index, std::vector<TensorSet*> sets) const {
+    if (const ShardIndex* const read = sets.size() > 1 ? shard_index_(index) : nullptr) {
+      const std::set<std::string_view> named(read->files.begin(), read->files.end());
+      std::ranges::stable_sort(sets, {}, [&](const TensorSet* set) {
+        return std::ranges::count_if(set->files, [&](const auto& file) { return named.contains(text::leaf_of(file)); });
+      });
+    }
+    return *sets.back();
   }
 
   /// Returns what the first file of a checkpoint's main set states.
@@ -357,7 +381,7 @@ class Planner {
       leave_out_labelled(nullptr);
     } else if (!labelled_.empty()) {
       Candidate& best = *std::ranges::min_element(labelled_, {}, [](const auto& one) {
-        return std::tuple(one.checkpoint.sets.empty(), *one.label, std::string_view(one.name));
+        return std::tuple(one.checkpoint.sets.empty(), *one.label, std::string_view(one.name), !one.has_index());
       });
       const bool counts =
           !best.checkpoint.sets.empty() || (logs_alone_.empty() && root_.checkpoint.trainer_state.empty());
@@ -383,7 +407,7 @@ class Planner {
     plan_.unit = steps ? StepUnit::step : StepUnit::epoch;
     std::ranges::sort(numbered_, {}, [](const Candidate& one) {
       return std::tuple(one.number->number, !one.by_name, UINT64_MAX - version_of_name(one.name),
-                        std::string_view(one.name));
+                        std::string_view(one.name), !one.has_index());
     });
     for (Candidate& candidate : numbered_) {
       if (candidate.number->unit != plan_.unit) {
@@ -497,6 +521,7 @@ class Planner {
   std::string_view place_;
   const GlobalStepOf& global_step_;
   const StatedStepOf& stated_step_;
+  const ShardIndexOf& shard_index_;
   Candidate root_;
   std::vector<Candidate> numbered_;
   std::vector<Candidate> labelled_;
@@ -507,8 +532,9 @@ class Planner {
 }  // namespace
 
 CheckpointPlan plan_checkpoints(const CheckpointFolders& folders, std::string_view place,
-                                const GlobalStepOf& global_step, const StatedStepOf& stated_step) {
-  return Planner(folders, place, global_step, stated_step).plan();
+                                const GlobalStepOf& global_step, const StatedStepOf& stated_step,
+                                const ShardIndexOf& shard_index) {
+  return Planner(folders, place, global_step, stated_step, shard_index).plan();
 }
 
 CheckpointPlan plan_single_file(const std::string& file, const StatedStep& stated) {

@@ -203,7 +203,12 @@ class CheckpointLook {
           const auto state = listing_->steps.find(path);
           return state ? state->step : std::nullopt;
         },
-        [this](const std::string& path) { return stated_by(path); });
+        [this](const std::string& path) { return stated_by(path); },
+        [this](const std::string& path) {
+          const auto index = listing_->indexes.find_or_read(
+              storage_, path, [this](const std::string& file) { return read_index(file); });
+          return *index ? &**index : nullptr;
+        });
     return ok();
   }
 
@@ -319,6 +324,16 @@ class CheckpointLook {
     return names;
   }
 
+  [[nodiscard]] Outcome<ShardIndex> read_index(const std::string& path) const {
+    Buffer buffer;
+    const auto text = read_json_text(storage_, path, buffer);
+    Outcome<ShardIndex> index = text ? parse_shard_index(*text) : text.problem();
+    if (index) {
+      index->memory = std::move(buffer);
+    }
+    return index;
+  }
+
   Status read_files() {
     std::vector<std::string> files;
     std::vector<std::string> indexes;
@@ -330,15 +345,8 @@ class CheckpointLook {
         }
       }
     }
-    Readings readings = listing_->indexes.update(storage_, indexes, [this](const auto& path) {
-      Buffer buffer;
-      const auto text = read_json_text(storage_, path, buffer);
-      Outcome<ShardIndex> index = text ? parse_shard_index(*text) : text.problem();
-      if (index) {
-        index->memory = std::move(buffer);
-      }
-      return index;
-    });
+    Readings readings =
+        listing_->indexes.update(storage_, indexes, [this](const std::string& path) { return read_index(path); });
     append(readings, readings_of(files, false));
     const std::vector<std::string> logs(plan_.trainer_state.empty() ? 0 : 1, plan_.trainer_state);
     append(readings, listing_->logs.update(storage_, logs, [this](const std::string& path) {
@@ -408,14 +416,25 @@ class CheckpointLook {
     return known != known_.end() && known->second->same_file(row) ? known->second : nullptr;
   }
 
-  /// Appends the rows of a checkpoint to `all`. A new file may change the names in the others. A removed file does not
-  /// change them, because the others are likely being removed, too. Returns whether all files are there, or were there
-  /// before some were removed.
+  /// Returns whether a file came or changed since the previous look.
+  [[nodiscard]] bool has_changed(const std::string& path) const {
+    const auto stamp_in = [&](const CheckpointListing& listing) {
+      const auto change = listing.changes.find(path);
+      return change == listing.changes.end() ? std::nullopt : change->second.stamp;
+    };
+    return before_ != nullptr && stamp_in(*before_) != stamp_in(*listing_);
+  }
+
+  /// Appends the rows of a checkpoint to `all`. A new file or index may change the names in the others. A removed file
+  /// does not change them, because the others are likely being removed, too. Returns whether all files are there, or
+  /// were there before some were removed.
   bool list_rows_of(const Checkpoint& checkpoint, std::vector<CheckpointRow>& all) {
     std::vector<CheckpointRow> rows = named_rows(checkpoint);
-    const bool grew = std::ranges::any_of(rows, [&](const CheckpointRow& row) {
+    const auto is_new = [&](const CheckpointRow& row) {
       return known_row(row) == nullptr && !listing_->headers.find(row.path)->unreadable;
-    });
+    };
+    const auto has_new_index = [&](const TensorSet& set) { return has_changed(set.index); };
+    const bool grew = std::ranges::any_of(rows, is_new) || std::ranges::any_of(checkpoint.sets, has_new_index);
     const bool was_whole = !grew && listing_->whole.contains(checkpoint.step);
     const std::chrono::nanoseconds age = age_of_newest(checkpoint);
     const bool awaited = !request_.as_it_stands && age < young;

@@ -59,6 +59,16 @@ class ReadOnce {
     known_ = std::move(next);  // does not move the entries, to which `readings` point
     return readings;
   }
+  /// Returns the value of a file, which is read if it is new or has changed. The next update keeps or drops it.
+  template <class Read>
+  std::shared_ptr<const T> find_or_read(storage::Storage& storage, const std::string& path, const Read& read) {
+    Known& known = known_[path];
+    const auto stamp = storage.file_stamp(path);
+    if (!known.value || !stamp || known.stamp != stamp) {
+      known = {stamp, std::make_shared<const T>(read(path))};
+    }
+    return known.value;
+  }
   /// Null if the file was not among those of the last update.
   [[nodiscard]] std::shared_ptr<const T> find(std::string_view path) const {
     const auto known = known_.find(path);

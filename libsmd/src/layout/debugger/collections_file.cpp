@@ -212,7 +212,7 @@ Outcome<CollectionsFile> parse_collections_file(std::span<const std::byte> bytes
     return damaged("the file is empty", 0);
   }
   Drafts drafts;
-  text::JsonReader reader({.half_pairs = true});
+  text::JsonReader reader({.half_pairs = text::JsonReader::HalfPairs::left_out});
   const auto error = reader.read(text, [&](std::string_view key, JsonValue& value) { read_root(drafts, key, value); });
   if (error) {
     return wire::json_problem(*error, text);

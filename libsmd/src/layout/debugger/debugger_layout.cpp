@@ -36,12 +36,7 @@ class Look {
  public:
   Look(storage::Storage& storage, const LookRequest& request, const DebuggerListing* before, DebuggerListing& listing,
        const OpenFolder& open)
-      : storage_(storage),
-        request_(request),
-        before_(before),
-        listing_(listing),
-        open_(open),
-        ranges_(request.ranges.begin(), request.ranges.end()) {}
+      : storage_(storage), request_(request), before_(before), listing_(listing), open_(open) {}
 
   void read(Found& found) {
     settle_newest();
@@ -146,7 +141,7 @@ class Look {
   const DebuggerListing* before_;
   DebuggerListing& listing_;
   const OpenFolder& open_;
-  std::vector<StepRange> ranges_;
+  std::vector<StepRange> ranges_{request_.ranges.begin(), request_.ranges.end()};
 };
 
 /// Casts a listing of this layout, which makes no other type.

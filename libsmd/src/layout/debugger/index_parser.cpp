@@ -174,7 +174,7 @@ Outcome<ParsedIndex> IndexParser::parse_fully(std::string_view text, std::string
   }
   if (!json_) {
     // Texts that are not Unicode cost only their entry, as do numbers of any size.
-    json_.emplace(text::JsonReader::Options{.half_pairs = true});
+    json_.emplace(text::JsonReader::Options{.half_pairs = text::JsonReader::HalfPairs::left_out});
   }
   // The last value of a repeated key counts, as in the reference.
   std::optional<Meta> meta;

@@ -26,6 +26,16 @@ std::optional<IndexFileName> parse_stem(std::string_view stem) noexcept {
   return name;
 }
 
+/// Replaces both characters of `from` by those of `to` in a device's name, which begins with the first of `from`.
+std::string translated(std::string_view worker, std::string_view from, std::string_view to) {
+  std::string name(worker);
+  if (name.starts_with(from[0])) {
+    std::ranges::replace(name, from[0], to[0]);
+    std::ranges::replace(name, from[1], to[1]);
+  }
+  return name;
+}
+
 }  // namespace
 
 std::optional<IndexFileName> parse_index_file_name(std::string_view leaf) noexcept {
@@ -41,23 +51,9 @@ std::optional<IndexFileName> parse_index_file_name(std::string_view leaf) noexce
   return name;
 }
 
-std::string worker_name(std::string_view worker_part) {
-  std::string name(worker_part);
-  if (name.starts_with('_')) {
-    std::ranges::replace(name, '_', '/');
-    std::ranges::replace(name, '-', ':');
-  }
-  return name;
-}
+std::string worker_name(std::string_view worker_part) { return translated(worker_part, "_-", "/:"); }
 
-std::string worker_part(std::string_view worker) {
-  std::string part(worker);
-  if (part.starts_with('/')) {
-    std::ranges::replace(part, '/', '_');
-    std::ranges::replace(part, ':', '-');
-  }
-  return part;
-}
+std::string worker_part(std::string_view worker) { return translated(worker, "/:", "_-"); }
 
 void append_step_digits(std::string& text, std::int64_t step) {
   std::array<char, 24> digits{};

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/debugger/whole_file.hpp"
 
-#include "text/limits.hpp"
-
 #include <algorithm>
 
 namespace smd::detail::layout {
-
-LongFiles::LongFiles() noexcept : free_(limits::json_bytes) {}
 
 LongFiles::Share LongFiles::take(std::uint64_t bytes) {
   bytes = std::min(bytes, limits::json_bytes);

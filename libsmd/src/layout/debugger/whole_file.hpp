@@ -3,6 +3,7 @@
 
 #include "base/buffer.hpp"
 #include "storage/storage.hpp"
+#include "text/limits.hpp"
 #include "types/outcome.hpp"
 
 #include <condition_variable>
@@ -25,14 +26,13 @@ class LongFiles {
   /// A part of these bytes, which its last owner gives back; null: none.
   using Share = std::shared_ptr<LongFiles>;
 
-  LongFiles() noexcept;
   /// Waits until that many bytes are free; more than the limit count as the limit. @pre the thread holds no share
   [[nodiscard]] Share take(std::uint64_t bytes);
 
  private:
   std::mutex mutex_;
   std::condition_variable given_back_;
-  std::uint64_t free_;  // guarded
+  std::uint64_t free_ = limits::json_bytes;  // guarded
 };
 
 /// A file's text, and the share of memory that it takes. If there is a share, free `buffer` before it.

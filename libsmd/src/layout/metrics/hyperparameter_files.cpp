@@ -16,11 +16,11 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// Returns the text of a YAML scalar, without quotes and comment. Returns nullopt if it is empty, or does not end on
-/// this line.
+/// Returns the text of a YAML scalar, without quotes and comment. Returns nullopt if it is empty, has a tag, an anchor
+/// or an alias, or does not end on this line.
 std::optional<std::string> yaml_scalar(std::string_view scalar) {
   scalar = text::trimmed(scalar);
-  if (scalar.empty() || contains(std::string_view("#|>"), scalar.front())) {
+  if (scalar.empty() || contains(std::string_view("#|>!&*"), scalar.front())) {
     return std::nullopt;
   }
   const char quote = scalar.front();

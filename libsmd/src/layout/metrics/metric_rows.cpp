@@ -64,6 +64,8 @@ double seconds_in(double time) noexcept {
   return time < 1e11 ? time : time < 1e14 ? time / 1e3 : time < 1e17 ? time / 1e6 : time / 1e9;
 }
 
+Problem remark_at(std::uint64_t offset, std::string text) { return {ProblemKind::remark, {}, offset, std::move(text)}; }
+
 /// Takes the rows of a log.
 class MetricTaker {
  public:
@@ -139,11 +141,9 @@ class MetricTaker {
       cursor_.rest = damaged(zeros_in_line, offset + zeros);
       return;
     }
-    cursor_.rest = Problem{request_.as_it_stands ? ProblemKind::remark : ProblemKind::note,
-                           {},
-                           offset,
-                           taken ? "the last line has no line end; it is taken, for it has all fields"
-                                 : "the last line is not finished, and left out"};
+    cursor_.rest = remark_at(offset, taken ? "the last line has no line end; it is taken, for it has all fields"
+                                           : "the last line is not finished, and left out");
+    cursor_.rest->unfinished = true;  // a follower says so at its end
   }
 
   std::uint32_t column_of(std::string_view name) {
@@ -431,7 +431,7 @@ class MetricTaker {
           cursor_.took_rest = taken || closed;
           reader.skip(cursor_.took_rest ? text.size() : 0);
         } else if (!lines && request_.as_it_stands) {
-          cursor_.rest = Problem{ProblemKind::remark, {}, reader.offset(), "the array is not closed"};
+          cursor_.rest = remark_at(reader.offset(), "the array is not closed");
         }
         return std::nullopt;
       }
@@ -527,7 +527,7 @@ class MetricTaker {
     values_.clear();
     if (!values_.add_object(object)) {
       if (!unsure) {
-        damage(offset, "the line is left out: it is no JSON object, or one that lies too deep");
+        damage(offset, "the line is left out: it is not one JSON object, or is nested too deeply");
       }
       return false;
     }
@@ -805,9 +805,15 @@ class MetricTaker {
         }
       }
       if (role == Role::wall_time) {
-        time = cell.is_number ? seconds_in(cell.number) : text::seconds_of_time(cell.text, false).value_or(time);
-      } else if (role == Role::epoch && cell.is_number) {
-        epoch = cell.number;
+        const auto read =
+            cell.is_number ? std::optional(seconds_in(cell.number)) : text::seconds_of_time(cell.text, false);
+        time = read.value_or(time);
+        if (!read && !cell.text.empty() && cursor_.columns[cell.column].texts++ == 0) {
+          cursor_.problems.add(
+              remark_at(offset, "the timestamp is no time that can be read: the time of such rows is unknown"));
+        }
+      } else if (role == Role::epoch) {  // `2/50` is 2
+        epoch = cell.is_number ? std::optional(cell.number) : std::optional<double>(step_of(cell.text));
       }
     }
     if (!cursor_.step_column) {

@@ -268,7 +268,7 @@ std::optional<Problem> metric_log_problem(std::string_view beginning, bool needs
   padded.reserve(padded.size() + Buffer::padding);
   wire::FlatJson values;
   if (!values.add_object(padded)) {
-    return refuse(false, "is not a metric log: its first line is not a JSON object");
+    return refuse(false, "is not a metric log: its first line is not one JSON object, or is nested too deeply");
   }
   const bool named = std::any_of(values.values().begin(), values.values().end(),
                                  [&](const auto& value) { return rank_of_step_name(values.name(value)).has_value(); });

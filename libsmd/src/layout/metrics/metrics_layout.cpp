@@ -38,6 +38,34 @@ bool is_text(std::string_view name, std::span<const std::byte> first) noexcept {
   return wire::may_be_text(first.first(std::min(first.size(), wire::telling_bytes)), name);
 }
 
+/// Returns why a file is not read as lines of text; nullopt if it is. `grows`: zeros may become them.
+std::optional<std::string> why_no_lines(std::string_view name, std::span<const std::byte> first, bool grows) {
+  const auto* const known = wire::known_file(first.first(std::min(first.size(), wire::telling_bytes)), name);
+  if (wire::is_no_text(known) && !(grows && known->kind == wire::FileKind::zeros)) {
+    return say(*known);
+  }
+  const std::string_view text = text_of(first);
+  const std::size_t end = text.find('\r');
+  const bool one_line = end == text.npos || text.find_first_not_of("\r\0", end, 2) == text.npos || contains(text, '\n');
+  return one_line || form_of(text) == MetricForm::array  // there it is a blank as others are
+             ? std::nullopt
+             : std::optional<std::string>("is not a metric log: its lines end in CR alone; convert it (mac2unix)");
+}
+
+/// As above, of a file that counts only if it is JSON lines. `grows`: what is not finished may become them.
+std::optional<std::string> why_no_json_lines(std::string_view name, std::span<const std::byte> first, bool grows) {
+  auto why = why_no_lines(name, first, grows);
+  const std::string_view text = text_of(first);
+  if (why || text.find_first_not_of('\0') == text.npos) {
+    return why;
+  }
+  if (form_of(text) == MetricForm::csv) {
+    return "is not JSON lines";
+  }
+  const auto problem = metric_log_problem(text, false);
+  return problem && !(grows && problem->kind == ProblemKind::not_yet) ? std::optional(problem->text) : std::nullopt;
+}
+
 /// Chooses the log of a folder. Returns a problem if it has none that is one.
 /// `known`: what the last look knew, or null. `grows`: what is not finished may become one.
 Outcome<std::string> choose_file(storage::Storage& storage, const Opening& place, const MetricCursor* known, bool grows,
@@ -61,12 +89,8 @@ Outcome<std::string> choose_file(storage::Storage& storage, const Opening& place
     }
     if (i >= first_doubtful_log && (known == nullptr || known->all_rows == 0 || name != known->path)) {
       const auto first = read_beginning(storage, name);
-      const std::string_view text = first ? text_of(*first) : std::string_view();
-      const auto why = form_of(text) == MetricForm::csv ? make_problem(ProblemKind::not_found, "is not JSON lines")
-                       : text.empty()                   ? std::nullopt
-                                                        : metric_log_problem(text, false);
-      if (why && !(grows && why->kind == ProblemKind::not_yet)) {
-        refused = refused.value_or(Problem{ProblemKind::not_found, name, {}, why->text});
+      if (const auto why = first ? why_no_json_lines(name, *first, grows) : std::nullopt) {
+        refused = refused.value_or(Problem{ProblemKind::not_found, name, {}, *why, {}, true});  // another may come
         continue;
       }
     }
@@ -109,7 +133,7 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
       std::ranges::any_of(cursor.columns, [](const MetricColumn& column) { return column.series != no_id; });
   for (std::uint32_t id = 0; id < cursor.columns.size(); ++id) {
     const MetricColumn& column = cursor.columns[id];
-    if (column.texts != 0) {
+    if (column.texts != 0 && column.role != MetricColumn::Role::wall_time) {  // these have a note of their own
       const std::string text = fmt::format("'{}' has {} that {} no number, and left out", printable(cursor.names[id]),
                                            text::counted(column.texts, "value"), column.texts == 1 ? "is" : "are");
       if (column.series != no_id || !any || text::is_loss_name(cursor.names[id])) {
@@ -186,9 +210,17 @@ class MetricsLayout final : public Layout {
     storage.forget(*path);
     const auto opened = storage.open(*path);
     if (!opened) {
-      return in_file(opened.problem(), *path);
+      Problem problem = in_file(opened.problem(), *path);
+      problem.unfinished = true;  // it was removed, or what a link leads to is not there yet
+      return problem;
     }
     bool goes_on = known != nullptr && !request.everything && known->path == *path && is_same(**opened, *known, stamp);
+    if (!goes_on) {
+      const auto first = read_first_bytes(**opened, first_bytes_of_file);
+      if (auto why = first ? why_no_lines(*path, *first, !request.as_it_stands) : std::nullopt) {
+        return Problem{ProblemKind::not_found, *path, {}, *std::move(why)};
+      }
+    }
     const bool afresh = known != nullptr && !goes_on;
     ReturnedByName returned;
     for (std::uint32_t id = 0; afresh && !request.everything && id < known->returned.size(); ++id) {
@@ -282,13 +314,13 @@ bool is_metric_log(const Opening& what, std::span<const std::byte> first) {
 }
 
 Problem why_no_metric_log(const Opening& what, std::span<const std::byte> first) {
-  constexpr std::array<std::string_view, 4> endings = {".csv", ".tsv", ".json", ".jsonl"};
   Problem problem = metric_log_problem(text_of(first), what.step_name.empty()).value_or(Problem());
-  // Nobody waits for other files: their names say that they are something else.
-  const bool named = std::ranges::any_of(endings, [&](auto ending) { return what.file.ends_with(ending); });
-  if (!named || !(first.empty() || is_text(what.file, first))) {
+  const bool nothing = text_of(first).find_first_not_of('\0') == std::string_view::npos;  // is there yet
+  const auto why = why_no_lines(what.file, first, false);
+  if (!nothing && (why || !is_text(what.file, first))) {
     problem.kind = ProblemKind::not_found;
   }
+  problem.text = why.value_or(problem.text);
   return problem;
 }
 

@@ -59,8 +59,6 @@ class ReadAhead {
     }
     thread_ = std::thread([this] { read(); });
   }
-  ReadAhead(const ReadAhead&) = delete;
-  ReadAhead& operator=(const ReadAhead&) = delete;
   ~ReadAhead() {
     {
       const std::lock_guard lock(mutex_);

@@ -36,8 +36,6 @@ class RecordScanner {
   /// Reads from `offset`, where a record begins, up to the size of the file when it was opened. `file` must outlive
   /// this. `jobs`: with more than one, a second thread reads a long file ahead.
   RecordScanner(const storage::File& file, std::uint64_t offset, bool remote, unsigned jobs = 1);
-  RecordScanner(const RecordScanner&) = delete;
-  RecordScanner& operator=(const RecordScanner&) = delete;
   ~RecordScanner();
 
   /// Advances to the next record.

@@ -452,13 +452,11 @@ class EventTaker {
       }
       if (there) {
         const std::string_view own_tag = name.substr(own.name.empty() ? 0 : own.name.size() + 1);
-        file().problems.add(
-            {ProblemKind::warning,
-             {},
-             place.offset,
-             fmt::format("{} and {} have one name: their values are read as those of one tensor; give the "
-                         "run's folder another name to tell them apart",
-                         told(own_tag, own), told(tag, run))});
+        std::string text = fmt::format(
+            "{} and {} have one name: their values are read as those of one tensor; give the run's folder another name "
+            "to tell them apart",
+            told(own_tag, own), told(tag, run));
+        file().problems.add({ProblemKind::warning, {}, place.offset, std::move(text)});
         return;
       }
     }
@@ -559,16 +557,10 @@ class LogReader {
   /// Reads what is new, run by run. Returns false if all events must be taken again, in order: one came late, or a file
   /// is of a concurrent writer.
   [[nodiscard]] bool read(EventTaker& taker) {
-    std::vector<bool> wanted(cursor_.runs.size());
-    for (const std::uint32_t file : changed_) {
-      wanted[cursor_.files[file].run] = true;
-    }
-    for (std::size_t run = 0; run < cursor_.runs.size(); ++run) {
-      if (wanted[run] && !read_run(cursor_.runs[run], taker)) {
-        return false;
-      }
-    }
-    return true;
+    return std::ranges::all_of(cursor_.runs, [&](LogRun& run) {
+      const bool changed = std::ranges::any_of(run.files, [&](std::uint32_t file) { return is_changed(file); });
+      return !changed || read_run(run, taker);
+    });
   }
 
  private:

@@ -73,17 +73,21 @@ class WandbTaker {
       return std::nullopt;
     }
     if (file.offset == 0) {
-      std::array<std::byte, wire::wandb_header_bytes> first{};
-      const auto got = (*opened)->read_at(0, first);
-      if (got) {
-        if (const auto why = wire::wandb_header_problem(std::span(first).first(*got))) {
-          return Problem{ProblemKind::not_found, file.path, {}, std::string(*why)};
-        }
-      }
-      if (!got || *got < first.size()) {
+      const auto first = read_first_bytes(**opened, wire::telling_bytes);
+      if (!first) {
         return std::nullopt;
       }
-      file.offset = first.size();
+      const auto why = wire::wandb_header_problem(*first);
+      const wire::KnownFile* const known = wire::known_file(*first, file.path);
+      const bool may_come = known != nullptr && known->kind == wire::FileKind::zeros && !request_.as_it_stands;
+      if (why && !may_come) {
+        return make_problem(ProblemKind::not_found, wire::is_no_text(known) ? say(*known) : std::string(*why),
+                            file.path);
+      }
+      if (why || first->size() < wire::wandb_header_bytes) {
+        return std::nullopt;
+      }
+      file.offset = wire::wandb_header_bytes;
     }
     file_ = id;
     rows_.begin_file(cursor_.table, {}, file.path, id, 0);

@@ -205,6 +205,29 @@ TEST_CASE("shards count when all are there, whatever comes first") {
   } while (std::ranges::next_permutation(files).found);
 }
 
+TEST_CASE("an index that comes last tells which of two sets of shards is the model") {
+  SavedRun run;
+  for (const std::string& shard : Texts{"1", "2", "3"}) {
+    run.write("step_10/model-0000" + shard + "-of-00003.safetensors", tensor_file("old" + shard), old_age);
+  }
+  const std::string index = "step_10/model.safetensors.index.json";
+  run.write(index,
+            R"({"weight_map":{"old1":"model-00001-of-00003.safetensors",)"
+            R"("old2":"model-00002-of-00003.safetensors","old3":"model-00003-of-00003.safetensors"}})",
+            old_age);
+  CHECK(run.look() == Texts{"10 old1", "10 old2", "10 old3"});
+  run.write("step_10/model-00001-of-00002.safetensors", tensor_file("a"), old_age);
+  run.write("step_10/model-00002-of-00002.safetensors", tensor_file("b"), old_age);
+  CHECK(run.look() == Texts{"10 model/a", "10 model/b"});
+  run.write(index, shard_index().substr(0, 20), young_age);
+  CHECK(run.look().empty());
+  CHECK(run.held() == Texts{"10 model/a", "10 model/b", "10 old1", "10 old2", "10 old3"});
+  run.write(index, shard_index(), young_age);
+  CHECK(run.look() == Texts{"10 a", "10 b", "10 model/old1", "10 model/old2", "10 model/old3"});
+  CHECK(run.held() == Texts{"10 a", "10 b", "10 model/old1", "10 model/old2", "10 model/old3"});
+  CHECK_FALSE(run.has(ProblemKind::damaged));
+}
+
 TEST_CASE("a shard that is not there is damage once the others are old, and when it comes the others stay") {
   SavedRun run;
   run.write("step_10/model-00002-of-00002.safetensors", tensor_file("b"), old_age);

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types of the extension module. What `smd` offers of it has its types in smd/_trial.py and smd/__init__.py."""
+import smd
+
+__version__: str
+
+class Tensor:
+    def __init__(self, trial: smd.Trial, name: str) -> None: ...
+
+class Trial:
+    def __init__(self, path: str, options: dict[str, object]) -> None: ...
+
+class Follower:
+    def __init__(self, trial: smd.Trial, idle: float | None, timeout: float | None, interval: float | None,
+                 after: int | None, whole_before: int | None) -> None: ...
+    def next(self) -> tuple[str, int]: ...
+
+class Refresh:
+    def __init__(self, trials: list[smd.Trial]) -> None: ...
+
+class NoRefresh:
+    def __init__(self, trials: list[smd.Trial]) -> None: ...
+
+def find(path: str, layout: str) -> tuple[list[str], list[smd.Problem]]: ...
+def diff(a: smd.Trial, b: smd.Trial, name: str, rtol: float, atol: float, equal_nan: bool,
+         apart: int) -> list[smd.Difference]: ...
