@@ -42,6 +42,8 @@ class SharedHook {
   ~SharedHook() {
     try {
       end();
+    } catch (py::error_already_set& interrupt) {
+      interrupt.discard_as_unraisable("smd.compat.smdebug.Hook");
     } catch (...) {
       try {
         translate(std::current_exception());

@@ -22,7 +22,6 @@ import smd  # for types: names of this module that are only made when they are a
 
 TYPING = False
 if TYPING:
-    from typing import Any
     from numpy import ndarray as Array
     from smd import compat as compat, rules as rules
     from smd._trial import (
@@ -34,7 +33,7 @@ class Error(Exception):
     """What the library raises. tag: the kind of error, as the commands print it."""
     tag: str = ""
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         import copyreg
         return copyreg.__newobj__, (type(self), *self.args), vars(self)
 
@@ -168,7 +167,7 @@ class ConfigurationError(Error):
 class Record:
     """Facts as attributes, by which it is compared."""
 
-    def __init__(self, **facts: Any):
+    def __init__(self, **facts: object):
         self.__dict__.update(facts)
 
     def __repr__(self) -> str:
@@ -275,7 +274,7 @@ _MODULES = "rules", "compat"
 _OF_LIBRARY = "Mode", "StepState", "Steps", "Tensor", "Trial", "refreshing", "__version__"
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Loads what is asked for: a module, or what needs the library, whose loading takes longer than all else here."""
     if name not in (*_MODULES, *_OF_LIBRARY, "Array"):
         raise AttributeError(f"module 'smd' has no attribute {name!r}")

@@ -856,6 +856,22 @@ class Made(unittest.TestCase):
               for name in ("F4", "F6_E2M3", "F6_E3M2", "NF4_FUTURE")),
             "note: checkpoints have no checksum, so nothing tells whether elements were changed"]))
 
+    def test_a_type_that_only_the_library_names_so_is_unread(self):
+        """What safetensors calls F32. It is no shape alone: the file has bytes for it."""
+        def write(name, value):
+            header = json.dumps({"a": {"dtype": "float32", "shape": [2], "data_offsets": [0, 8]}}).encode()
+            return self.write(name, struct.pack("<Q", len(header)) + header + np.float32([value] * 2).tobytes())
+
+        path, other = write("one.safetensors", 1), write("two.safetensors", 2)
+        for options in ((), ("-s", "0")):
+            row, = rows("smd-ls", "-l", path, *options)
+            self.assertEqual((row["saved"], row["shape"], row["dtype"], row["bytes"]), (["value"], [2], "float32", 8))
+        row, = rows("smd-diff", path, other, status=4)
+        self.assertEqual((row["tensor"], row["state"]), ("a", "unread"))
+        out, _ = run("smd-rule", path, "-r", "ExplodingTensor", "--jsonl", status=4)
+        result = json.loads(out)
+        self.assertEqual((result["status"], result["kind"], result["records_unread"]), ("Error", "unread", 1))
+
     def test_of_a_tensor_without_storage_only_the_shape_is_there(self):
         def write(name, size, value=None):
             tensor = value or Called(REBUILD_META, FLOAT32, size, (size[1], 1), False)
@@ -863,7 +879,8 @@ class Made(unittest.TestCase):
                                            np.zeros(12, np.float32).tobytes()))
 
         path, other = write("shape.pt", (3, 4)), write("other.pt", (4, 3))
-        valued = write("value.pt", None, Tensor(Storage("float32", "1", 48), (3, 4), (4, 1)))
+        stored = Tensor(Storage("float32", "1", 48), (3, 4), (4, 1))
+        valued = write("value.pt", None, stored)
         for options in ((), ("-s", "0")):
             row, = rows("smd-ls", "-l", path, "-n", "m", *options)
             self.assertEqual((row["saved"], row["shape"], row["dtype"], row["bytes"]), (["shape"], [3, 4], "float32", 0))
@@ -882,6 +899,11 @@ class Made(unittest.TestCase):
         out, _ = run("smd-rule", path, "-r", "ExplodingTensor", "--jsonl")
         self.assertEqual((json.loads(out)["status"], json.loads(out)["warnings"]),
                          ("NoIssuesFound", ["1 of 2 tensors has no elements and was skipped: m"]))
+        for step, value in ((10, None), (20, stored), (30, None)):
+            write(f"run/checkpoint-{step}/pytorch_model.bin", (3, 4), value)
+        out, _ = run("smd-rule", os.path.join(self.folder, "run"), "-r", "ExplodingTensor", "--jsonl")
+        self.assertEqual((json.loads(out)["status"], json.loads(out)["warnings"]),
+                         ("NoIssuesFound", ["1 of 2 tensors has no elements at some steps and was skipped: m"]))
 
     def test_tensors_without_elements_are_named(self):
         tensors = {f"layers.{at}.weight": [] if at % 3 else [1.5, 2.5] for at in range(6)}

@@ -245,6 +245,27 @@ def typo_while_followed(tools):
         require("'valeu' was not saved so far; did you mean 'value'?" in line, f"a typing error is reported at once: {line!r}")
 
 
+def refused_while_waited_for(tools):
+    """A log that is refused comes into a folder that is waited for without a limit of time: a note says so. Then a good
+    one comes."""
+    with Bench(tools, 1, 1) as bench, tempfile.TemporaryDirectory(prefix="smd-live-") as folder:
+        place = os.path.join(folder, "run")
+        for name, text in (("bad", "1,2\n3,4\n"), ("good", "step,loss\n1,2\n")):
+            os.mkdir(os.path.join(folder, name))
+            with open(os.path.join(folder, name, "results.csv"), "w", encoding="ascii") as log:
+                log.write(text)
+        waiter = bench.follow("smd-wait", "-v", place)
+        line = waiter.stderr.readline()
+        require("does not exist yet" in line, f"the folder is waited for: {line!r}")
+        os.rename(os.path.join(folder, "bad"), place)
+        line = waiter.stderr.readline()
+        require(line.startswith(f"smd-wait: note: {place}: results.csv: is not a metric log")
+                and line.endswith("; waiting for another file\n"), f"a note says why: {line!r}")
+        os.replace(os.path.join(folder, "good", "results.csv"), os.path.join(place, "results.csv"))
+        _, err = waiter.communicate(timeout=60)
+        require(waiter.returncode == 0, f"the good log is read: status {waiter.returncode}: {err}")
+
+
 def waits_for_input(process):
     """Says if the process has read all that was written to it, and sleeps."""
     unread = array.array("i", [0])
@@ -476,6 +497,7 @@ def main():
     attempt(moved_while_followed)
     attempt(unreadable_while_followed)
     attempt(typo_while_followed)
+    attempt(refused_while_waited_for)
     for number in ENDING:
         attempt(saver_interrupted, number)
         attempt(interrupted, number)

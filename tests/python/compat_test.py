@@ -415,6 +415,34 @@ class Saving(unittest.TestCase):
             self.assertEqual((trial.ended, trial.tensor_names()), (True, ["last", "x"]))
             self.assertTrue(create_trial(os.path.join(folder, "second")).ended)
 
+    def test_the_end_of_a_process_of_multiprocessing_closes_its_hooks(self):
+        """Whether it ends with atexit, as one of `spawn` does, or without; also when its function fails."""
+        begin = ("import multiprocessing, sys\nfrom smd.compat.smdebug import Hook\n"
+                 "def save(folder, fails):\n"
+                 "    global hook\n    hook = Hook(folder)\n    hook.save_tensor('x', 1.0)\n    1 / (not fails)\n"
+                 "def nested(folder, fails):\n"
+                 "    save(folder, fails)\n    start('fork', save, folder + '/inner')\n"
+                 "def start(way, work, folder, fails=False):\n"
+                 "    one = multiprocessing.get_context(way).Process(target=work, args=(folder, fails))\n"
+                 "    one.start()\n    one.join()\n"
+                 "if __name__ == '__main__':\n"
+                 "    of_parent = Hook(sys.argv[1] + '/parent')\n    of_parent.save_tensor('x', 1.0)\n"
+                 "    for way in 'fork', 'forkserver', 'spawn':\n"
+                 "        start(way, nested, f'{sys.argv[1]}/{way}')\n"
+                 "        start(way, save, f'{sys.argv[1]}/{way}/fails', True)\n"
+                 "    of_parent.next_step()\n    of_parent.save_tensor('x', 2.0)\n")
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "script.py")
+            with open(script, "w", encoding="utf-8") as file:
+                file.write(begin)
+            done = subprocess.run([sys.executable, script, folder], stderr=subprocess.PIPE, text=True, timeout=60,
+                                  check=True)
+            self.assertEqual((done.stderr.count("Error"), done.stderr.count("ZeroDivisionError")), (3, 3), done.stderr)
+            for way in "fork", "forkserver", "spawn":
+                for name in way, way + "/inner", way + "/fails":
+                    trial = create_trial(os.path.join(folder, name))
+                    self.assertEqual((trial.ended, trial.tensor_names(), trial.steps()), (True, ["x"], [0]), name)
+
     def test_a_failure_that_no_call_has_raised_is_shown(self):
         fails = ("import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
                  "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
@@ -442,18 +470,27 @@ class Saving(unittest.TestCase):
             os.close(other)
             self.assertRaisesRegex(smd.WriteError, "stopped while another process held", hook.close)
 
+    def test_keyboard_interrupt_while_a_hook_is_collected_is_shown(self):
+        waits = ("import fcntl, os, signal, threading\nhook.save_tensor('x', 1.0)\n"
+                 "other = os.open(sys.argv[1], os.O_RDONLY)\nfcntl.flock(other, fcntl.LOCK_EX)\n"
+                 "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\ndel hook\n")
+        with tempfile.TemporaryDirectory() as folder:
+            said = self.run_program(folder, waits)
+            self.assertRegex(said, r"^Exception ignored in: 'smd.compat.smdebug.Hook'\n(.*\n)*KeyboardInterrupt[: ]*$")
+
     def test_texts(self):
         with tempfile.TemporaryDirectory() as folder:
             hook = framework.Hook(folder)
             for name, value in (("one", "cat"), ("list", ["cat", "Grüße", ""]), ("none", np.array([], str)),
+                                ("nul", "a\0\0"), ("nuls", [["a\0", "b"], ("\0", "")]), ("numpy", np.str_("a\0")),
                                 ("objects", np.array(["a", "bc"], object)), ("table", np.array([["a", "b"], ["c", "d"]]))):
                 self.assertTrue(hook.save_tensor(name, value))
             hook.close()
             trial = create_trial(folder)
             values = {name: trial.tensor(name).value(0) for name in trial}
             self.assertEqual({name: value.tolist() for name, value in values.items()}, {
-                "one": ["cat"], "list": ["cat", "Grüße", ""], "none": [], "objects": ["a", "bc"],
-                "table": [["a", "b"], ["c", "d"]]})
+                "one": ["cat"], "list": ["cat", "Grüße", ""], "none": [], "objects": ["a", "bc"], "nul": ["a\0\0"],
+                "nuls": [["a\0", "b"], ["\0", ""]], "numpy": ["a\0"], "table": [["a", "b"], ["c", "d"]]})
 
     def test_names_that_cannot_be_saved(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -491,7 +528,8 @@ class Saving(unittest.TestCase):
         self.assertRaisesRegex(smd.InvalidArgument, "out_dir", framework.Hook)
         with tempfile.TemporaryDirectory() as folder:
             hook = framework.Hook(folder)
-            for value in (np.array([None]), 2**70, {"a": 1}, object()):
+            for value in (np.array([None]), 2**70, {"a": 1}, object(), [1.5, "a"], [True, "a"], [b"a", "b"],
+                          [["a"], [1]]):
                 with self.assertRaisesRegex(smd.InvalidArgument, "elements of type object cannot be saved"):
                     hook.save_tensor("x", value)
             hook.save_tensor("x", 1.0)

@@ -333,16 +333,24 @@ std::optional<Trial> open_awaited(const std::string& path, TrialOptions options,
     }
   }
   WaitOutcome outcome = WaitOutcome::timed_out;
-  try {
-    if (std::optional<Trial> trial = Trial::open_when_there(path, options, wait, &outcome)) {
-      return trial;
+  WaitOptions part = wait;
+  const bool endless = !wait.deadline && !wait.idle;
+  do {  // without a limit of time in parts, so that a note soon says why what is there is refused
+    part.deadline = endless ? Clock::now() + std::chrono::seconds(5) : wait.deadline;
+    try {
+      if (std::optional<Trial> trial = Trial::open_when_there(path, options, part, &outcome)) {
+        return trial;
+      }
+    } catch (const ReadError& error) {
+      const bool not_found = error.problem.kind == ProblemKind::not_found;
+      const bool of_file = is_of_file(error.problem, path);
+      if (endless && not_found && of_file && Clock::now() >= *part.deadline) {
+        messages.note_once(path + ": " + error.what() + "; waiting for another file");
+      } else if (!not_found || of_file || missing.empty() || !may_come(path)) {
+        throw;
+      }  // else an earlier trial used up the time
     }
-  } catch (const ReadError& error) {
-    if (error.problem.kind != ProblemKind::not_found || is_of_file(error.problem, path) || missing.empty() ||
-        !may_come(path)) {
-      throw;
-    }  // else an earlier trial used up the time
-  }
+  } while (endless && outcome != WaitOutcome::stopped);
   if (asks_once) {
     messages.fail("Timeout", path + ": there is no trial yet", ExitStatus::timed_out);
   } else if (outcome != WaitOutcome::stopped) {

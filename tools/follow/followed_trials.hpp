@@ -103,7 +103,7 @@ void report_missing_files(const Trial& trial, const FollowEvent& event, Diagnost
 /// running.
 /// @param hint as for `fail_to_open`.
 /// @param following The options that `wait` was made from.
-/// @throws as `Trial::open_when_there`; NotFound only if the path can never be a trial, or with a timeout of 0.
+/// @throws as `Trial::open_when_there`; NotFound also if a file in the folder is refused before the waiting begins.
 [[nodiscard]] std::optional<Trial> open_awaited(const std::string& path, TrialOptions options,
                                                 const FollowingOptions& following, const WaitOptions& wait,
                                                 Diagnostics& messages, Level announced, std::string_view hint = {});

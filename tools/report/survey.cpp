@@ -91,7 +91,8 @@ Role Survey::role_of(std::string_view tensor) {
   put({.collections = {"gradients"}}, Role::gradient);
   put({.collections = {"weights"}}, Role::weight);
   put({.collections = {"biases"}}, Role::bias);
-  for (const auto& [name, collection] : base_trial().collections()) {
+  for (const auto& collection : base_trial().collections()) {
+    const std::string& name = collection.first;
     if (std::ranges::any_of(activation_words, [&](auto word) { return name.find(word) != name.npos; })) {
       put({.collections = {name}}, Role::activation);
     }

@@ -253,7 +253,8 @@ std::string advice_for(const Condition& condition, const Standing& standing, Tri
   } else if (standing.last_step && !standing.value) {
     advice += ": the last value is ";
     append_text(advice, standing.last, 0);
-    advice += ", at step " + std::to_string(standing.last_step->value);
+    const std::optional<ModeStep> step = trial.mode_step(*standing.last_step, condition.mode);
+    advice += step ? ", at " + step_text(condition.mode, step->value) : "";
   }
   return advice;
 }

@@ -199,7 +199,8 @@ class SMD_EXPORT Trial {
   /// line of a text file. Nullopt if time ran out (`WaitOptions::idle` counts too, because no step appears meanwhile)
   /// or the wait was stopped; `outcome`, if given, says which.
   /// @throws as `open`, except for what waiting may change: NotFound only if the deadline had passed before the first
-  /// attempt, or the path, or a log in it, is something else, MissingCollectionFiles only if the job has ended.
+  /// attempt, the path is something else, or a file in it is still refused at the deadline; MissingCollectionFiles only
+  /// if the job has ended.
   static std::optional<Trial> open_when_there(const std::string& path, const TrialOptions& options,
                                               const WaitOptions& wait, WaitOutcome* outcome = nullptr);
   /// Waits until all these steps are `AVAILABLE`. Never returns `WaitOutcome::ended`. Refreshes the trial; leaves

@@ -45,9 +45,10 @@ struct ShapeList {
   [[nodiscard]] const Saved* of(std::uint32_t tensor) const noexcept;
 };
 
-/// Returns whether of a value only type and shape are known: the file has no elements.
-[[nodiscard]] inline bool is_shape_alone(const ValueType& type) noexcept {
-  return !type.unread_type.empty() && dtype_from_name(type.unread_type).has_value();
+/// Returns whether of a value only type and shape are known: the file has no elements. `length`: its bytes there. Files
+/// may also name a type as the library does, and have elements of it that are not read.
+[[nodiscard]] inline bool is_shape_alone(const ValueType& type, std::uint64_t length) noexcept {
+  return length == 0 && !type.unread_type.empty() && dtype_from_name(type.unread_type).has_value();
 }
 
 /// The entries of all rows, in compact columns (ids, 4 and 8 byte numbers). Has value semantics; copies share the

@@ -31,7 +31,7 @@ struct RowReport {
   std::vector<Problem> problems;
   /// Stored names of values without elements, and of those with elements of a type that is not read.
   std::vector<std::string_view> empty;
-  std::vector<std::pair<std::string, std::string_view>> unread;  // by type
+  std::vector<std::pair<std::string, std::string_view>> unread;  // by why
 };
 
 /// Reads every value that a row names, including repeated ones.
@@ -50,7 +50,11 @@ RowReport check_row(const Records& records, const Snapshot& snapshot, const Step
         place.form() != ValueForm::elements || (place.type->source && place.type->source->has_checksums);
     if (place.form() == ValueForm::elements && !place.type->unread_type.empty()) {
       report.unprotected += has_checksum ? 0 : 1;
-      report.unread.emplace_back(place.type->unread_type, name);
+      report.unread.emplace_back(
+          detail::trial::is_shape_alone(*place.type, place.length)
+              ? "no elements in the file, only type and shape"
+              : "elements of type " + detail::printable(place.type->unread_type) + ", which are listed, and not read",
+          name);
       continue;
     }
     bool empty = false;
@@ -130,8 +134,8 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
         report.bytes += row.bytes;
         std::ranges::for_each(row.problems, add);
         empty.insert(row.empty.begin(), row.empty.end());
-        for (auto& [type, name] : row.unread) {
-          unread[std::move(type)].insert(name);
+        for (auto& [what, name] : row.unread) {
+          unread[std::move(what)].insert(name);
         }
         if (!row.file.empty()) {
           event_files.insert(std::move(row.file));
@@ -149,10 +153,8 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
                                                       (names.size() == 1 ? " has " : " have ") + what + ": " +
                                                       text::first_names({names.begin(), names.end()})));
   };
-  for (const auto& [type, names] : unread) {
-    remark(names, dtype_from_name(type)
-                      ? "no elements in the file, only type and shape"
-                      : "elements of type " + detail::printable(type) + ", which are listed, and not read");
+  for (const auto& [what, names] : unread) {
+    remark(names, what);
   }
   if (!empty.empty()) {
     remark(empty, "no elements");

@@ -91,7 +91,7 @@ bool Records::fill(const Snapshot& snapshot, const layout::StepRow& row, std::ui
       at->file = file;
     }
     set(snapshot, payload, item.position, *at);
-    if (at->type && is_shape_alone(*at->type)) {
+    if (at->type && is_shape_alone(*at->type, at->length)) {
       entry.shape = at->type->shape;
     }
   }

@@ -402,8 +402,9 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
       Tally& tally = tallies[item.tensor];
       tally.saw(saved_rows, ranks[row.file.worker]);
       tally.bytes += entry_bytes(catalog, saved_rows, item.position);
-      const ValueType& type = catalog.type(catalog.payload(row), item.position);
-      if (detail::trial::is_shape_alone(type)) {
+      const detail::layout::Payload payload = catalog.payload(row);
+      const ValueType& type = catalog.type(payload, item.position);
+      if (detail::trial::is_shape_alone(type, payload.length(item.position))) {
         tally.shape = &type.shape;
       } else if (item.reduction == no_id) {
         tally.value = true;

@@ -322,11 +322,10 @@ std::optional<Trial> Trial::open_when_there(const std::string& path, const Trial
       const ProblemKind kind = error.problem.kind;
       const bool is_file = is_no_folder(path);
       const bool came = is_file && !was_file;  // after `open` had looked for one
-      // The problem is one of a file in the folder, which is no trial, and no other file may still come.
+      // A file in the folder is refused. Another one may come, or this one may be written anew.
       const std::string& file = error.problem.file;
-      const bool refused = !file.empty() && !(file + "/").starts_with(detail::trial::TrialPath(path).path() + "/") &&
-                           (last_try || !error.problem.unfinished);
-      const bool final = kind != ProblemKind::not_found || (last_try && !waited) || is_file || refused;
+      const bool refused = !file.empty() && !(file + "/").starts_with(detail::trial::TrialPath(path).path() + "/");
+      const bool final = kind != ProblemKind::not_found || is_file || (last_try && (!waited || refused));
       if (kind != ProblemKind::not_yet && !came && final) {
         throw;
       }

@@ -195,7 +195,7 @@ Status Reader::check_type() const {
   const ValueType& type = *place_->type;
   if (!type.unread_type.empty()) {
     return make_problem(ProblemKind::warning,
-                        dtype_from_name(type.unread_type)
+                        place_->length == 0 && dtype_from_name(type.unread_type)
                             ? "only type and shape are in the file, no elements of type " + type.unread_type
                             : "elements of type " + printable(type.unread_type) + " are listed, and not read");
   }

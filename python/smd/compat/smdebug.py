@@ -343,10 +343,23 @@ def _end_hooks():
             ends.callback(hook._end)
 
 
+_forked = None  # the process at whose end multiprocessing closes hooks
+
+
+def _end_hooks_of_child():
+    """Has hooks closed once the function of a child that multiprocessing forked is over: it calls nothing of atexit."""
+    global _forked
+    multiprocessing = sys.modules.get("multiprocessing")  # a parent's has loaded it
+    if (_forked != os.getpid() and multiprocessing and multiprocessing.parent_process()
+            and multiprocessing.get_start_method() in ("fork", "forkserver")):
+        _forked = os.getpid()
+        multiprocessing.util.Finalize(None, _end_hooks, exitpriority=0)
+
+
 class Hook(_hook.Hook):
     """Saves tensors of a loop, which calls `next_step` itself. Several threads may use one hook. `close` ends the job;
     without a call, the end of the hook or of the program does, and an error is shown as Python shows those of
-    `__del__`. A forked child cannot use its parent's hook."""
+    `__del__`. A forked child cannot use its parent's hook; one of its own ends with the child's function."""
 
     def __init__(self, out_dir=None, export_tensorboard=False, tensorboard_dir=None, dry_run=False,
                  reduction_config=None, save_config=None, include_regex=None, include_collections=None, save_all=False,
@@ -368,6 +381,7 @@ class Hook(_hook.Hook):
         _hook.Hook.__init__(self, **configuration)
         self._collections = {}  # those that were returned or added
         _hooks.add(self)
+        _end_hooks_of_child()
 
     @classmethod
     def create_from_json_file(cls, json_file_path=None):
@@ -377,8 +391,8 @@ class Hook(_hook.Hook):
         return hook
 
     def save_tensor(self, tensor_name, tensor_value, collections_to_write="default"):
-        """Saves what the configuration asks of an array, a number, a text or a list of these. Returns whether anything
-        was saved."""
+        """Saves what the configuration asks of an array, a number, a text, or a list of numbers or of texts. Returns
+        whether anything was saved."""
         import numpy
         dtype = None
         if hasattr(tensor_value, "detach"):  # of PyTorch
@@ -390,8 +404,10 @@ class Hook(_hook.Hook):
                 import torch
                 dtype, tensor_value = name, tensor_value.view(torch.int16 if name == "bfloat16" else torch.int8)
         array = numpy.asarray(tensor_value)
+        if array.dtype.kind == "U":  # NumPy's own texts lose NULs at their ends, and numbers among them become texts
+            array = numpy.asarray(tensor_value, object)
         collections = [name for name in smd._list(collections_to_write) if name != "default"]
-        if array.dtype.kind == "U" or array.dtype.kind == "O" and all(isinstance(one, str) for one in array.flat):
+        if array.dtype.kind == "O" and all(isinstance(one, str) for one in array.flat):
             # The reference has no texts without axes.
             return self._save_texts(tensor_name, array.reshape(-1).tolist(), array.shape or (1,), collections)
         array = numpy.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)

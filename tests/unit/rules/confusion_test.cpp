@@ -95,22 +95,6 @@ TEST_CASE("tensors by name, else by collection, else by a collection of that nam
         3);
 }
 
-TEST_CASE("a warning names a tensor that was compared with several, since its own was not always saved") {
-  RuleTrial trial({{"labels", {"labels$"}}, {"predictions", {"predictions$"}}});
-  const RuleTrial::Tensors all = {
-      {"age/labels", {0}}, {"age/predictions", {0}}, {"sex/labels", {1}}, {"sex/predictions", {1}}};
-  trial.step(0, all).step(1, all);
-  CHECK(trial.run(confusion).warnings.empty());
-  trial.step(2, {all[0], all[2], all[3]});  // the first of each collection: age/labels and sex/predictions
-  const RuleResult result = trial.run(confusion);
-  CHECK(triggered_at(result) == Steps{2, 2});
-  CHECK(result.warnings == Texts{"'age/labels' was compared with 'age/predictions' and with 'sex/predictions': the "
-                                 "parameters labels and predictions say with which"});
-  const RuleResult named = trial.run(confusion, {{"labels", "sex/labels"}, {"predictions", "sex/predictions"}});
-  CHECK(named.status == RuleStatus::no_issues_found);
-  CHECK(named.warnings.empty());
-}
-
 TEST_CASE("workers are pooled, each with its own predictions; modes are not told apart") {
   RuleTrial trial({}, 2);
   for (const char* const worker : {"worker_0", "worker_1"}) {

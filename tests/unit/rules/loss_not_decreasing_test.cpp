@@ -234,7 +234,7 @@ TEST_CASE("after a restart whose mode steps begin again, its losses are held aga
   CHECK(gap.findings[0].details.front().second == "6");
 }
 
-TEST_CASE("a restart counts also at steps at which the loss, or its worker, saved nothing") {
+TEST_CASE("a restart counts also at steps at which the loss was not saved, and for its own worker only") {
   for (const std::int64_t first : {0, 19}) {
     RuleTrial trial(losses);
     trial.step(0, Mode::train, first, {{"loss", {1}}}).step(1, Mode::train, first + 1, {{"aux", {1}}});
@@ -252,8 +252,8 @@ TEST_CASE("a restart counts also at steps at which the loss, or its worker, save
   step(two, 1, "worker_1", 1, {{"aux", {1}}});
   step(two, 2, "worker_1", 0, {{"aux", {1}}});
   step(two, 3, "worker_0", 10, {{"loss", {9}}});
-  CHECK(two.run(loss_not_decreasing).status == RuleStatus::not_evaluated);
-  // The second worker shows the restart of step 2 only at step 3: it is one, and 9 is compared with 9.
+  CHECK(found(two.run(loss_not_decreasing)) == Texts{"3 loss worker_0 increase_percent 800"});
+  // The first worker restarts at step 2 and the second one at step 3: 9 is compared with 9.
   RuleTrial late(losses, 2);
   step(late, 0, "worker_0", 5, {{"loss", {1}}});
   step(late, 1, "worker_1", 6, {{"aux", {1}}});
@@ -261,6 +261,13 @@ TEST_CASE("a restart counts also at steps at which the loss, or its worker, save
   step(late, 3, "worker_1", 1, {{"aux", {1}}});
   step(late, 4, "worker_0", 10, {{"loss", {9}}});
   CHECK(found(late.run(loss_not_decreasing)) == Texts{"4 loss worker_0 decrease_percent 0"});
+  // The second worker restarts at step 8: the loss of the first one stands all the same.
+  RuleTrial stuck(losses, 2);
+  for (std::int64_t at = 0; at < 16; ++at) {
+    step(stuck, at, "worker_0", at, {{"loss", {1}}});
+    step(stuck, at, "worker_1", at % 8, {{"loss", {static_cast<float>(16 - at)}}});
+  }
+  CHECK(found(stuck.run(loss_not_decreasing)) == Texts{"10 loss worker_0 decrease_percent 0"});
   // Only EVAL steps begin again: 9 after 1 at TRAIN steps.
   RuleTrial eval(losses);
   eval.step(0, Mode::train, 0, {{"loss", {1}}}).step(1, Mode::eval, 5, {{"aux", {1}}});

@@ -79,6 +79,12 @@ TEST_CASE("at a step that one of several workers wrote, too, workers of one name
     const RuleResult result = base.run("SimilarAcrossRuns", {}, other);
     CHECK(found(result) == Texts{});
     CHECK(result.steps_evaluated == 1);
+    // A trial of one worker is compared at the steps that one worker of the other wrote.
+    RuleTrial one;
+    one.step({.step = 0, .worker = "worker_7", .mode = Mode::global, .tensors = {{"a", {5}}}});
+    one.step({.step = 1, .worker = "worker_7", .mode = Mode::global, .tensors = {{"a", {5}}}});
+    CHECK(found(base.run("SimilarAcrossRuns", {}, one)) == Texts{"1 a worker_1 value 1"});
+    CHECK(found(one.run("SimilarAcrossRuns", {}, base)) == Texts{"1 a worker_7 value 1"});
   }
 }
 

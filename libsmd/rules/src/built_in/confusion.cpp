@@ -98,8 +98,6 @@ class Confusion final : public Rule {
       const TensorValue* const true_classes = step.value(labels);
       const TensorValue* const predicted = step.value(predictions);
       tensor = predictions.tensor();
-      note_pair(step, labels.tensor(), tensor);
-      note_pair(step, tensor, labels.tensor());
       if (true_classes != nullptr && predicted != nullptr) {
         count(matrix, true_classes->view(), predicted->view());
       }
@@ -146,15 +144,6 @@ class Confusion final : public Rule {
       if (of_labels && of_predictions) {
         use(*of_labels, *of_predictions);
       }
-    }
-  }
-
-  /// Warns of a tensor that is compared with several others, because the one that belongs to it was not always saved.
-  void note_pair(StepView& step, std::string_view tensor, std::string_view other) {
-    const std::string& first = partners_.try_emplace(std::string(tensor), other).first->second;
-    if (first != other) {
-      step.warn(fmt::format("{} was compared with {} and with {}: the parameters labels and predictions say with which",
-                            in_quotes(tensor), in_quotes(first), in_quotes(other)));
     }
   }
 
@@ -227,7 +216,6 @@ class Confusion final : public Rule {
   std::optional<double> categories_;
   Source labels_;
   Source predictions_;
-  std::map<std::string, std::string> partners_;  ///< The first tensor with which each one was compared.
 };
 
 }  // namespace

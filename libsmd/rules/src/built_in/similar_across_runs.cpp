@@ -121,9 +121,9 @@ class SimilarAcrossRuns final : public Rule {
     const RuleRun& run = RuleAccess::context(step).run;
     const std::array trials = {&run.base().trial(), &run.others().front()->trial()};
     const NoRefresh no_refresh(trials, true);
-    // If each trial has one worker, also at other steps, compares these two whatever their names.
+    // Compares the only workers of a step whatever their names, unless both trials have several workers.
     const bool alone = step.workers().size() == 1 && step.other_workers().size() == 1 &&
-                       std::ranges::all_of(trials, [](const Trial* trial) {
+                       std::ranges::any_of(trials, [](const Trial* trial) {
                          return trial->num_workers() == 1 && trial->workers().size() <= 1;
                        });
     for (const Unit& unit : step.units(tensors_)) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <span>
 #include <unordered_set>
-#include <utility>
 
 namespace smd {
 
@@ -122,7 +121,7 @@ const EvaluatedTrial::Series& EvaluatedTrial::series(std::uint32_t tensor, std::
     auto& [units, restarts] = it->second;
     units.reserve(rows.size());
     const std::vector<GlobalStep> all =
-        mode && trial_->layout().has_modes ? restarts_of(*mode) : std::vector<GlobalStep>();
+        mode && trial_->layout().has_modes ? restarts_of(worker, *mode) : std::vector<GlobalStep>();
     for (auto next = all.begin(); const SavedRow row : rows) {
       const auto first = next;
       next = std::find_if(first, all.end(), [&](GlobalStep restart) { return restart > row.step(); });
@@ -135,24 +134,22 @@ const EvaluatedTrial::Series& EvaluatedTrial::series(std::uint32_t tensor, std::
   return it->second;
 }
 
-/// A tensor may not have been saved where mode steps began again, so rows of all tensors and workers count. Where a
-/// worker's rows show a restart that others showed before, it is the same one.
-const std::vector<GlobalStep>& EvaluatedTrial::restarts_of(Mode mode) const {
+/// Rows of all tensors count: one of them may not have been saved where its worker's mode steps began again.
+const std::vector<GlobalStep>& EvaluatedTrial::restarts_of(std::uint32_t worker, Mode mode) const {
   if (!restarts_) {
     restarts_.emplace();
-    std::map<std::pair<std::uint32_t, Mode>, std::pair<GlobalStep, ModeStep>> last;  // by worker
+    std::map<std::pair<std::uint32_t, Mode>, ModeStep> last;
     for (const SnapshotStep& step : snapshot_.steps()) {
       for (const SavedRow row : snapshot_.rows(step.step)) {
-        std::vector<GlobalStep>& known = (*restarts_)[row.mode()];
-        const std::pair now(step.step, row.mode_step());
-        const auto [at, before] = std::exchange(last.try_emplace({row.worker(), row.mode()}, now).first->second, now);
-        if (before > row.mode_step() && (known.empty() || known.back() <= at)) {
-          known.push_back(step.step);
+        const std::pair key(row.worker(), row.mode());
+        ModeStep& before = last.try_emplace(key, row.mode_step()).first->second;
+        if (std::exchange(before, row.mode_step()) > row.mode_step()) {
+          (*restarts_)[key].push_back(step.step);
         }
       }
     }
   }
-  return (*restarts_)[mode];
+  return (*restarts_)[{worker, mode}];
 }
 
 std::shared_ptr<const Sides> EvaluatedTrial::sides() const {

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace smd::detail::rules {
@@ -60,8 +61,8 @@ class EvaluatedTrial {
   [[nodiscard]] std::shared_ptr<const Sides> sides() const;
 
  private:
-  /// Returns the steps at which mode steps began again, ascending.
-  [[nodiscard]] const std::vector<GlobalStep>& restarts_of(Mode mode) const;
+  /// Returns the steps at which a worker's mode steps began again, ascending.
+  [[nodiscard]] const std::vector<GlobalStep>& restarts_of(std::uint32_t worker, Mode mode) const;
   [[nodiscard]] std::vector<ScalarName> scalar_names() const;
 
   const Trial* trial_;
@@ -70,11 +71,12 @@ class EvaluatedTrial {
   TrialSnapshot snapshot_;
 
   using SeriesKey = std::tuple<std::uint32_t, std::uint32_t, std::optional<Mode>>;
+  using Restarts = std::map<std::pair<std::uint32_t, Mode>, std::vector<GlobalStep>>;
   mutable std::mutex mutex_;
-  mutable std::uint64_t match_steps_ = limits::pattern_question_steps;       // guarded
-  mutable std::map<SeriesKey, Series> series_;                               // guarded; what it holds never changes
-  mutable std::optional<std::map<Mode, std::vector<GlobalStep>>> restarts_;  // guarded; made with the first series
-  mutable std::shared_ptr<const Sides> sides_;                               // guarded, as is what it was made from:
+  mutable std::uint64_t match_steps_ = limits::pattern_question_steps;  // guarded
+  mutable std::map<SeriesKey, Series> series_;                          // guarded; what it holds never changes
+  mutable std::optional<Restarts> restarts_;                            // guarded; made with the first series
+  mutable std::shared_ptr<const Sides> sides_;                          // guarded, as is what it was made from:
   mutable std::shared_ptr<const std::map<std::string, Collection>> sides_collections_;
   mutable std::uint64_t sides_generation_ = 0;
   mutable std::map<std::uint32_t, std::size_t> run_lengths_;  // by tensor

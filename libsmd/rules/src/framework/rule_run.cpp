@@ -421,8 +421,11 @@ std::vector<std::string> RuleRun::skipped() const {
       continue;
     }
     std::vector<std::string_view> names;
+    bool always = true;
     for (const std::uint32_t tensor : skipped.tensors) {
-      if (skipped.trial != base_ || !numbers_seen_[tensor]) {
+      const bool numbers = skipped.trial == base_ && numbers_seen_[tensor];
+      if (!numbers || held == Held::shape_alone) {
+        always = always && !numbers;
         names.push_back(skipped.trial->snapshot().tensor(tensor));
       }
     }
@@ -434,11 +437,11 @@ std::vector<std::string> RuleRun::skipped() const {
     const std::string all = counted(result().tensors_matched, "tensor");
     const char* const kind = held == Held::text ? "text" : held == Held::quantised ? "quantised" : "complex";
     texts.push_back(fmt::format(
-        "{}{} {} and {} skipped: {}", trial == 0 ? "" : "in " + printable(skipped.trial->trial().path()) + " ",
+        "{}{} {}{} and {} skipped: {}", trial == 0 ? "" : "in " + printable(skipped.trial->trial().path()) + " ",
         trial == 0 ? fmt::format("{} of {}", names.size(), all) : counted(names.size(), "tensor"),
-        held == Held::no_elements ? (one ? "has no elements" : "have no elements")
-                                  : fmt::format("{} {}", one ? "is" : "are", kind),
-        one ? "was" : "were", first_names(names)));
+        held == Held::no_elements || held == Held::shape_alone ? (one ? "has no elements" : "have no elements")
+                                                               : fmt::format("{} {}", one ? "is" : "are", kind),
+        always ? "" : " at some steps", one ? "was" : "were", first_names(names)));
   }
   std::vector<std::string_view> lacking;
   for (std::uint32_t tensor = 0; tensor < lacking_.size() && result().steps_evaluated > 0; ++tensor) {

@@ -133,9 +133,9 @@ void Window::read_part(const EvaluatedTrial& trial, std::span<const std::uint32_
         if (of_unread_type(place)) {
           slot.wall_time = place.wall_time;
           slot.timed = true;
-          if (dtype_from_name(place.type->unread_type)) {  // the file has only the shape of one
+          if (place.length == 0 && dtype_from_name(place.type->unread_type)) {
             slot.problem.reset();
-            slot.held = Held::no_elements;
+            slot.held = Held::shape_alone;
           }
         }
       });

@@ -38,8 +38,8 @@ class ReductionSets {
 };
 
 /// What a record holds. Rules look at real numbers and skip all else. `quantised`: integers, which stand for numbers by
-/// a known scale and zero point.
-enum class Held : std::uint8_t { nothing, numbers, no_elements, complex_numbers, text, quantised };
+/// a known scale and zero point. `shape_alone`: the file has no elements, only a shape.
+enum class Held : std::uint8_t { nothing, numbers, no_elements, shape_alone, complex_numbers, text, quantised };
 
 /// One record that some rules need: what they need of it and, once it was read, the result.
 struct Slot {

@@ -194,12 +194,12 @@ void append(std::vector<TensorSet>& to, std::vector<TensorSet>&& sets) {
 class Planner {
  public:
   Planner(const CheckpointFolders& folders, std::string_view place, const GlobalStepOf& global_step,
-          const StatedStepOf& stated_step, const ShardIndexOf& shard_index)
+          const StatedStepOf& stated_step, const IndexedFilesOf& indexed_files)
       : folders_(folders),
         place_(place),
         global_step_(global_step),
         stated_step_(stated_step),
-        shard_index_(shard_index) {}
+        indexed_files_(indexed_files) {}
 
   CheckpointPlan plan() && {
     if (const CheckpointFolder* const root = folders_.find("")) {
@@ -276,13 +276,14 @@ class Planner {
     return all;
   }
 
-  /// Returns which of the sets of its stem an index belongs to: the one that has most of the files that it names, or
-  /// else the one with the most shards. `sets`: by the number of shards.
+  /// Returns which of the sets of its stem an index belongs to: the one that has most of its files, or else the one
+  /// with the most shards. `sets`: by the number of shards.
   TensorSet& owner_of(const std::string& index, std::vector<TensorSet*> sets) const {
-    if (const ShardIndex* const read = sets.size() > 1 ? shard_index_(index) : nullptr) {
-      const std::set<std::string_view> named(read->files.begin(), read->files.end());
+    if (sets.size() > 1) {
+      const std::vector<std::string> files = indexed_files_(index);
+      const std::set<std::string_view> named(files.begin(), files.end());
       std::ranges::stable_sort(sets, {}, [&](const TensorSet* set) {
-        return std::ranges::count_if(set->files, [&](const auto& file) { return named.contains(text::leaf_of(file)); });
+        return std::ranges::count_if(set->files, [&](const auto& file) { return named.contains(file); });
       });
     }
     return *sets.back();
@@ -521,7 +522,7 @@ class Planner {
   std::string_view place_;
   const GlobalStepOf& global_step_;
   const StatedStepOf& stated_step_;
-  const ShardIndexOf& shard_index_;
+  const IndexedFilesOf& indexed_files_;
   Candidate root_;
   std::vector<Candidate> numbered_;
   std::vector<Candidate> labelled_;
@@ -533,8 +534,8 @@ class Planner {
 
 CheckpointPlan plan_checkpoints(const CheckpointFolders& folders, std::string_view place,
                                 const GlobalStepOf& global_step, const StatedStepOf& stated_step,
-                                const ShardIndexOf& shard_index) {
-  return Planner(folders, place, global_step, stated_step, shard_index).plan();
+                                const IndexedFilesOf& indexed_files) {
+  return Planner(folders, place, global_step, stated_step, indexed_files).plan();
 }
 
 CheckpointPlan plan_single_file(const std::string& file, const StatedStep& stated) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "layout/checkpoints/checkpoint_names.hpp"
-#include "layout/checkpoints/shard_index.hpp"
 #include "storage/storage.hpp"
 #include "text/limits.hpp"
 #include "types/outcome.hpp"
@@ -81,13 +80,13 @@ struct StatedStep {
 };
 using StatedStepOf = std::function<StatedStep(const std::string& path)>;
 
-/// Returns a shard index; null if it cannot be read.
-using ShardIndexOf = std::function<const ShardIndex*(const std::string& path)>;
+/// Returns the files to which a shard index belongs.
+using IndexedFilesOf = std::function<std::vector<std::string>(const std::string& index)>;
 
 /// `place`: the name of the place itself, which may have a step.
 [[nodiscard]] CheckpointPlan plan_checkpoints(const CheckpointFolders& folders, std::string_view place,
                                               const GlobalStepOf& global_step, const StatedStepOf& stated_step,
-                                              const ShardIndexOf& shard_index);
+                                              const IndexedFilesOf& indexed_files);
 
 /// Returns a plan of one file only.
 [[nodiscard]] CheckpointPlan plan_single_file(const std::string& file, const StatedStep& stated);

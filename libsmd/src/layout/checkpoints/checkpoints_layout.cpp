@@ -207,7 +207,9 @@ class CheckpointLook {
         [this](const std::string& path) {
           const auto index = listing_->indexes.find_or_read(
               storage_, path, [this](const std::string& file) { return read_index(file); });
-          return *index ? &**index : nullptr;
+          const auto path_of = [&](const std::string& file) { return text::path_in(text::folder_of(path), file); };
+          // One that cannot be read may still be written. Until then it belongs to the files that count.
+          return *index ? mapped((**index).files, path_of) : mapped(listing_->rows, &CheckpointRow::path);
         });
     return ok();
   }

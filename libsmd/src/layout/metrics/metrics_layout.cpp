@@ -34,19 +34,37 @@ std::string_view text_of(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-bool is_text(std::string_view name, std::span<const std::byte> first) noexcept {
-  return wire::may_be_text(first.first(std::min(first.size(), wire::telling_bytes)), name);
+/// A header may begin as a web page does, but no page has a column of steps.
+bool is_text(std::string_view name, std::span<const std::byte> first) {
+  return wire::may_be_text(first.first(std::min(first.size(), wire::telling_bytes)), name) ||
+         (text_of(first).starts_with('<') && !metric_log_problem(text_of(first), true));
+}
+
+/// As `read_beginning`.
+Outcome<std::vector<std::byte>> beginning_of(const storage::File& file, std::string_view name) {
+  auto first = read_first_bytes(file, first_bytes_of_file);
+  if (!first || first->size() < first_bytes_of_file || !is_text(name, *first)) {
+    return first;
+  }
+  const auto problem = metric_log_problem(text_of(*first), true);
+  return problem && problem->kind == ProblemKind::not_yet ? read_first_bytes(file, limits::row_bytes)
+                                                          : std::move(first);
 }
 
 /// Returns why a file is not read as lines of text; nullopt if it is. `grows`: zeros may become them.
 std::optional<std::string> why_no_lines(std::string_view name, std::span<const std::byte> first, bool grows) {
   const auto* const known = wire::known_file(first.first(std::min(first.size(), wire::telling_bytes)), name);
-  if (wire::is_no_text(known) && !(grows && known->kind == wire::FileKind::zeros)) {
+  if (wire::is_no_text(known) && !is_text(name, first) && !(grows && known->kind == wire::FileKind::zeros)) {
     return say(*known);
   }
   const std::string_view text = text_of(first);
-  const std::size_t end = text.find('\r');
-  const bool one_line = end == text.npos || text.find_first_not_of("\r\0", end, 2) == text.npos || contains(text, '\n');
+  bool quoted = false;
+  const auto end = std::ranges::find_if(text, [&](char character) {
+    quoted = character == '"' ? !quoted : quoted;
+    return !quoted && character == '\r';
+  });
+  const std::string_view behind(end, text.end());
+  const bool one_line = behind.find_first_not_of("\r\0", 0, 2) == behind.npos || contains(text, '\n');
   return one_line || form_of(text) == MetricForm::array  // there it is a blank as others are
              ? std::nullopt
              : std::optional<std::string>("is not a metric log: its lines end in CR alone; convert it (mac2unix)");
@@ -90,7 +108,7 @@ Outcome<std::string> choose_file(storage::Storage& storage, const Opening& place
     if (i >= first_doubtful_log && (known == nullptr || known->all_rows == 0 || name != known->path)) {
       const auto first = read_beginning(storage, name);
       if (const auto why = first ? why_no_json_lines(name, *first, grows) : std::nullopt) {
-        refused = refused.value_or(Problem{ProblemKind::not_found, name, {}, *why, {}, true});  // another may come
+        refused = refused.value_or(Problem{ProblemKind::not_found, name, {}, *why});
         continue;
       }
     }
@@ -210,13 +228,11 @@ class MetricsLayout final : public Layout {
     storage.forget(*path);
     const auto opened = storage.open(*path);
     if (!opened) {
-      Problem problem = in_file(opened.problem(), *path);
-      problem.unfinished = true;  // it was removed, or what a link leads to is not there yet
-      return problem;
+      return in_file(opened.problem(), *path);
     }
     bool goes_on = known != nullptr && !request.everything && known->path == *path && is_same(**opened, *known, stamp);
-    if (!goes_on) {
-      const auto first = read_first_bytes(**opened, first_bytes_of_file);
+    if (!goes_on || known->all_rows == 0) {
+      const auto first = beginning_of(**opened, *path);
       if (auto why = first ? why_no_lines(*path, *first, !request.as_it_stands) : std::nullopt) {
         return Problem{ProblemKind::not_found, *path, {}, *std::move(why)};
       }
@@ -299,18 +315,14 @@ std::optional<Held> holds_metric_log(FolderWalk& folder) {
 bool is_metric_log_name(std::string_view name) noexcept { return contains(metric_log_names, name); }
 
 Outcome<std::vector<std::byte>> read_beginning(storage::Storage& storage, const std::string& path) {
-  auto first = read_first_bytes(storage, path, first_bytes_of_file);
-  if (!first || first->size() < first_bytes_of_file || !is_text(path, *first)) {
-    return first;
-  }
-  const auto problem = metric_log_problem(text_of(*first), true);
-  return problem && problem->kind == ProblemKind::not_yet ? read_first_bytes(storage, path, limits::row_bytes)
-                                                          : std::move(first);
+  const auto opened = storage.open_at(path, 0, first_bytes_of_file);
+  return opened ? beginning_of(**opened, path) : opened.problem();
 }
 
 bool is_metric_log(const Opening& what, std::span<const std::byte> first) {
   return first.empty() ? is_metric_log_name(what.file)  // nothing is written yet
-                       : is_text(what.file, first) && !metric_log_problem(text_of(first), what.step_name.empty());
+                       : is_text(what.file, first) && !why_no_lines(what.file, first, false) &&
+                             !metric_log_problem(text_of(first), what.step_name.empty());
 }
 
 Problem why_no_metric_log(const Opening& what, std::span<const std::byte> first) {

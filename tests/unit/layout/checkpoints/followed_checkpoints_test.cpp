@@ -228,6 +228,25 @@ TEST_CASE("an index that comes last tells which of two sets of shards is the mod
   CHECK_FALSE(run.has(ProblemKind::damaged));
 }
 
+TEST_CASE("an index that is being written does not change which of two sets of shards counts") {
+  SavedRun run;
+  for (const std::string& shard : Texts{"1", "2", "3"}) {
+    run.write("step_10-0000" + shard + "-of-00003.safetensors", tensor_file("old" + shard), old_age);
+  }
+  CHECK(run.look() == Texts{"10 old1", "10 old2", "10 old3"});
+  run.write("step_10-00001-of-00002.safetensors", tensor_file("a"), old_age);
+  run.write("step_10-00002-of-00002.safetensors", tensor_file("b"), old_age);
+  CHECK(run.look() == Texts{"10 a", "10 b"});
+  const std::string index =
+      R"({"weight_map":{"a":"step_10-00001-of-00002.safetensors","b":"step_10-00002-of-00002.safetensors"}})";
+  for (const std::size_t bytes : {std::size_t{0}, index.size(), std::size_t{20}, index.size()}) {
+    run.write("step_10.safetensors.index.json", std::string_view(index).substr(0, bytes), young_age);
+    CHECK(run.look().empty());
+    CHECK(run.held() == Texts{"10 a", "10 b"});
+    CHECK(run.has(ProblemKind::not_yet) == (bytes < index.size()));
+  }
+}
+
 TEST_CASE("a shard that is not there is damage once the others are old, and when it comes the others stay") {
   SavedRun run;
   run.write("step_10/model-00002-of-00002.safetensors", tensor_file("b"), old_age);
