@@ -903,9 +903,9 @@ TEST_CASE("a log is read although a name in quotes has CR, or its header begins 
   const std::pair<std::string, std::string> logs[] = {{"wide/metrics.csv", header + "\n" + row + "\n"},
                                                       {"short/metrics.csv", "step,\"a\rb\"\n1,2\n"},
                                                       {"tags/metrics.csv", "<loss>,step\n2,1\n"}};
-  for (const auto& [file, text] : logs) {
-    CAPTURE(file);
-    const std::filesystem::path path = dir.write(file, text);
+  for (const auto& log : logs) {
+    CAPTURE(log.first);
+    const std::filesystem::path path = dir.write(log.first, log.second);
     for (const std::string& place : {path.string(), path.parent_path().string()}) {
       CHECK(Trial::open(place, {.as_it_stands = true}).steps() == std::vector{GlobalStep(1)});
     }
