@@ -15,7 +15,6 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <map>
 #include <set>
 #include <span>
 #include <tuple>
@@ -220,7 +219,7 @@ std::optional<std::tuple<TensorValue, TensorValue, std::optional<TensorValue>, s
   if (!column.problems().empty()) {
     throw ReadError(column.problems().front());
   }
-  if (column.others() > 0 || (exact && !one_type(column) && !fit_float64(column))) {
+  if (column.others() > 0 || (exact && (column.has_axes() || !(one_type(column) || fit_float64(column))))) {
     return std::nullopt;
   }
   std::vector<Run> runs;

@@ -66,7 +66,7 @@ void translate(std::exception_ptr pointer) {
   } catch (const InvalidArgument& e) {
     raise("InvalidArgument", e);
   } catch (const NoMoreData& e) {
-    raise("NoMoreData", e, step_of(e));
+    raise("NoMoreData", e, py::dict("last_step"_a = e.last_step, **step_of(e)));
   } catch (const StepUnavailable& e) {
     raise("StepUnavailable", e, step_of(e));
   } catch (const StepNotYetAvailable& e) {

@@ -27,6 +27,8 @@ void translate(std::exception_ptr pointer) {
     raise("WriteError", e, py::dict("problem"_a = e.problem));
   } catch (const StepAlreadySaved& e) {
     raise("StepAlreadySaved", e, py::dict("worker"_a = e.worker, "step"_a = e.step, "can_append"_a = e.can_append));
+  } catch (const InvalidCollectionConfiguration& e) {
+    raise("InvalidCollectionConfiguration", e, py::dict("c_name"_a = e.collection));
   }
 }
 
@@ -58,18 +60,8 @@ class SharedHook {
   /// Returns what `work(hook)` returns.
   template <class Work>
   auto use(const Work& work) {
-    const py::gil_scoped_release release;
+    const Unlock unlocked;
     return enter(work);
-  }
-
-  /// Returns what the method returns, which never waits. Keeps Python's lock if the hook is free: a daemon thread that
-  /// takes the lock back while the interpreter ends is ended within C++, which aborts the process.
-  template <class Result>
-  Result get(Result (Hook::*method)() const) {
-    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock.owns_lock()) {
-      return (hook_.*method)();
-    }
-    return use(method);
   }
 
   /// Calls a method that waits until all is written. KeyboardInterrupt ends its waits for other processes and S3.
@@ -115,7 +107,7 @@ class SharedHook {
 
   Hook made(HookConfig config) {
     config.remote.stop = [this] { return stopped_.load(); };
-    const py::gil_scoped_release release;
+    const Unlock unlocked;
     return Hook(std::move(config));
   }
 
@@ -160,9 +152,8 @@ auto locked(void (Hook::*method)(Arguments...)) {
 
 bool save(SharedHook& hook, const std::string& name, const TensorView& value,
           const std::vector<std::string>& collections) {
-  if (name.find("smdebug/reductions/") != name.npos) {
-    throw InvalidArgument("'" + name +
-                          "' cannot be a tensor's name: readers take it for a reduction of another tensor");
+  if (name.starts_with("smdebug/reductions/")) {
+    throw InvalidArgument("'" + name + "' would be read as a reduction of another tensor: choose another name");
   }
   return hook.use([&](Hook& one) { return one.save_tensor(name, value, collections); });
 }
@@ -232,11 +223,11 @@ PYBIND11_MODULE(_hook, module) {
            "json"_a)
       .def(py::init(&load), "path"_a)
       .def_property_readonly(
-          "mode", [](SharedHook& hook) { return hook.get(&Hook::mode); }, "The mode of what is saved next.")
+          "mode", [](SharedHook& hook) { return hook.use(&Hook::mode); }, "The mode of what is saved next.")
       .def_property_readonly(
-          "step", [](SharedHook& hook) { return hook.get(&Hook::step); }, "The global step, counted from 0.")
+          "step", [](SharedHook& hook) { return hook.use(&Hook::step); }, "The global step, counted from 0.")
       .def_property_readonly(
-          "mode_step", [](SharedHook& hook) { return hook.get(&Hook::mode_step); }, "The step within its mode.")
+          "mode_step", [](SharedHook& hook) { return hook.use(&Hook::mode_step); }, "The step within its mode.")
       .def("_save_tensor", &save_tensor)
       .def("_save_texts", &save_texts)
       .def("_save_scalar", locked(&Hook::save_scalar))

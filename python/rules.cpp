@@ -34,6 +34,12 @@ namespace python {
 
 namespace {
 
+/// Python's lock, within a call that has given it up.
+struct Lock {
+  Lock() { take_lock(PyGILState_GetThisThreadState()); }
+  ~Lock() { (void)PyEval_SaveThread(); }
+};
+
 RuleResult run(const Trial& trial, const std::string& rule, const std::vector<const Trial*>& others, bool keep_going,
                const ParameterTexts& parameters) {
   const RuleDescription description = describe_rule(rule);
@@ -46,7 +52,7 @@ RuleResult run(const Trial& trial, const std::string& rule, const std::vector<co
   EvaluationOptions options;
   options.keep_going = keep_going;
   options.progress = [](std::uint64_t /*done*/, std::uint64_t /*total*/) {
-    const py::gil_scoped_acquire lock;
+    const Lock lock;
     if (PyErr_CheckSignals() != 0) {
       throw py::error_already_set();
     }

@@ -10,6 +10,7 @@
 #include <pybind11/cast.h>
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstddef>
@@ -77,6 +78,23 @@ template <>
 struct type_caster<std::string> : text_caster<std::string> {};
 template <>
 struct type_caster<std::string_view> : text_caster<std::string_view> {};
+
+/// A number. Of any other value pybind11 itself would say which internal functions do not take it.
+template <>
+struct type_caster<double> {
+  PYBIND11_TYPE_CASTER(double, const_name("float"));
+  bool load(handle source, bool /*convert*/) {
+    value = PyFloat_AsDouble(source.ptr());
+    if (PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      smd::python::refuse(source, "number");
+    }
+    return true;
+  }
+  static handle cast(double number, return_value_policy /*policy*/, handle /*parent*/) {
+    return PyFloat_FromDouble(number);
+  }
+};
 
 /// An object of a class of the modules. Refuses one without a value, which `__new__` alone makes: pybind11 would take
 /// memory that nobody has set.
@@ -149,22 +167,51 @@ struct type_caster<T> {
 
 namespace smd::python {
 
-using Unlocked = py::call_guard<py::gil_scoped_release>;
+/// Takes Python's lock back for this thread. If the interpreter is ending, a daemon thread stays here until the process
+/// is over, as it does from Python 3.14 on. Earlier versions unwind the thread's stack, and the first destructor would
+/// abort the process.
+inline void take_lock(PyThreadState* thread) noexcept {
+  try {
+    PyEval_RestoreThread(thread);
+  } catch (...) {
+    for (;;) {
+      (void)::pause();
+    }
+  }
+}
+
+/// Other threads may have Python's lock while this lives.
+class Unlock {
+ public:
+  Unlock() = default;
+  Unlock(const Unlock&) = delete;
+  Unlock(Unlock&&) = delete;
+  Unlock& operator=(const Unlock&) = delete;
+  Unlock& operator=(Unlock&&) = delete;
+  ~Unlock() { take_lock(thread_); }
+
+ private:
+  PyThreadState* thread_ = PyEval_SaveThread();
+};
+
+using Unlocked = py::call_guard<Unlock>;
 using Worker = std::optional<std::string>;
 
 /// Calls `work(stop)` in another thread while this one looks for signals: KeyboardInterrupt requests a stop.
 template <class Work>
 auto interruptible(const Work& work) {
   std::stop_source stop;
-  const py::gil_scoped_release release;
   auto result = std::async(std::launch::async, [&] { return work(stop.get_token()); });
-  while (result.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
-    const py::gil_scoped_acquire lock;
+  const auto is_ready = [&result] {
+    const Unlock unlocked;
+    return result.wait_for(std::chrono::milliseconds(50)) == std::future_status::ready;
+  };
+  while (!is_ready()) {
     if (PyErr_CheckSignals() != 0) {
       const py::error_already_set signal;
       stop.request_stop();
-      const py::gil_scoped_release again;
-      result.wait();
+      while (!is_ready()) {
+      }
       throw signal;
     }
   }

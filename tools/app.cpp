@@ -79,10 +79,7 @@ void refuse_tensors(const CommandDefinition& definition, const CommandLine& line
 }
 
 ExitStatus parse_and_run(const Command& command, int argc, char** argv, Diagnostics& messages) {
-  std::vector<std::string> arguments;
-  for (int i = 1; i < argc; ++i) {
-    arguments.emplace_back(argv[i]);
-  }
+  const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   const CommandDefinition& definition = command.definition();
   const CommandLine line = CommandLine::parse(definition, arguments);
   if (line.has("help")) {
@@ -135,7 +132,6 @@ void run_guarded(std::string_view command, Diagnostics& messages, const std::fun
 }
 
 int run_command(const Command& command, int argc, char** argv) noexcept {
-  install_last_resort();
   try {
     hold_standard_streams();
     install_signal_handlers();

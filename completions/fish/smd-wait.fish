@@ -4,9 +4,9 @@ complete -c smd-wait -s s -l step -d 'these steps can be read; counted in the mo
 complete -c smd-wait -s n -l name -d 'a tensor of exactly this name was saved, at the steps of -s, else at any' -x -a '(__smd_values tensor)'
 complete -c smd-wait -s e -l regex -d 'a tensor in whose name RE (PCRE2) is found was saved, at these steps' -x
 complete -c smd-wait -s c -l collection -d 'a tensor of this collection was saved, at these steps' -x -a '(__smd_values collection)'
-complete -c smd-wait -l after -d 'a step after step N can be read; --columns step prints it, with -m --columns mode_step' -x
+complete -c smd-wait -l after -d 'a step after step N can be read; --columns step prints it (with -m: --columns mode_step)' -x
 complete -c smd-wait -l count -d 'N steps can be read' -x
-complete -c smd-wait -l until -d 'a value of this scalar is so: OP is one of < <= > >= = !=' -x -a '(__smd_values tensor)'
+complete -c smd-wait -l until -d 'a value of this scalar meets this; OP is one of < <= > >= = !=' -x -a '(__smd_values tensor)'
 complete -c smd-wait -l end -d 'the job is over'
 complete -c smd-wait -l any -d 'one of the conditions is enough (default: all)'
 complete -c smd-wait -s m -l mode -d 'steps of these modes: train, eval, predict or global (default: global, all steps)' -x -a '(__smd_values ,mode)'

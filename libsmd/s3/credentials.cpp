@@ -36,10 +36,8 @@ std::string why(const HttpResponse& response) {
 
 Finding credentials_in(const std::string& body, std::string where) {
   auto credentials = credentials_from_json(body, "Token");
-  if (!credentials) {
-    return no_credentials(where + " answers what are no credentials");
-  }
-  return std::optional(FoundCredentials{std::move(*credentials), std::move(where)});
+  return credentials ? Finding(std::optional(FoundCredentials{std::move(*credentials), std::move(where)}))
+                     : no_credentials(where + " answers what are no credentials");
 }
 
 /// Returns whether a token may be sent to this endpoint: over http only within this machine or to these hosts.
@@ -69,19 +67,17 @@ Finding credentials_from_environment(const CredentialContext& /*context*/) {
 }
 
 Finding credentials_from_container(const CredentialContext& context) {
-  std::string url;
-  if (const auto relative = text::environment("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")) {
-    url = "http://169.254.170.2" + *relative;
-  } else if (const auto full = text::environment("AWS_CONTAINER_CREDENTIALS_FULL_URI")) {
-    url = *full;
-  } else {
+  const auto relative = text::environment("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
+  const auto url =
+      relative ? "http://169.254.170.2" + *relative : text::environment("AWS_CONTAINER_CREDENTIALS_FULL_URI");
+  if (!url) {
     return std::optional<FoundCredentials>();
   }
-  if (has_control(url)) {
-    return no_credentials("the address of the container's credentials, " + in_quotes(url) +
+  if (has_control(*url)) {
+    return no_credentials("the address of the container's credentials, " + in_quotes(*url) +
                           ", holds a control character");
   }
-  const auto endpoint = parse_endpoint(url.substr(0, url.find_first_of("?#")));
+  const auto endpoint = parse_endpoint(url->substr(0, url->find_first_of("?#")));
   if (!endpoint || !may_have_token(*endpoint)) {
     return no_credentials(
         "AWS_CONTAINER_CREDENTIALS_FULL_URI names a host that is neither https nor this machine's own");
@@ -103,7 +99,7 @@ Finding credentials_from_container(const CredentialContext& context) {
     }
     headers.push_back({"authorization", *token});
   }
-  const HttpResponse response = ask(context, "GET", url, std::move(headers));
+  const HttpResponse response = ask(context, "GET", *url, std::move(headers));
   if (!good(response)) {
     return no_credentials("the container's credentials endpoint gives none: " + why(response));
   }

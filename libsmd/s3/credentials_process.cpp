@@ -26,37 +26,29 @@ constexpr std::chrono::seconds most_time{60};
 /// words if a quote is not closed.
 std::vector<std::string> words_of(std::string_view line) {
   std::vector<std::string> words;
-  std::string word;
-  bool in_word = false;
+  bool inside = false;  // a word
   char quote = '\0';
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
-    const bool more = i + 1 < line.size();
-    if (quote == '\'' ? c == '\'' : quote == '"' && c == '"') {
+    if (quote != '\0' && c == quote) {
       quote = '\0';
-    } else if (quote == '"' && c == '\\' && more && (line[i + 1] == '"' || line[i + 1] == '\\')) {
-      word.push_back(line[++i]);
-    } else if (quote != '\0') {
-      word.push_back(c);
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-      in_word = true;
-    } else if (c == '\\' && more) {
-      word.push_back(line[++i]);
-      in_word = true;
-    } else if (c == ' ' || c == '\t') {
-      if (in_word) {
-        words.push_back(std::move(word));
-        word.clear();
-      }
-      in_word = false;
-    } else {
-      word.push_back(c);
-      in_word = true;
+      continue;
     }
-  }
-  if (in_word) {
-    words.push_back(std::move(word));
+    if (quote == '\0' && (c == ' ' || c == '\t')) {
+      inside = false;
+      continue;
+    }
+    if (!std::exchange(inside, true)) {
+      words.emplace_back();
+    }
+    if (quote == '\0' && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == '\\' && i + 1 < line.size() &&
+               (quote == '\0' || (quote == '"' && (line[i + 1] == '"' || line[i + 1] == '\\')))) {
+      words.back().push_back(line[++i]);
+    } else {
+      words.back().push_back(c);
+    }
   }
   return quote != '\0' ? std::vector<std::string>() : words;
 }

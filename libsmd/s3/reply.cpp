@@ -73,10 +73,8 @@ Outcome<ListPage> parse_list_page(std::string_view xml) {
   if (!parsed) {
     return no_page("is no XML: " + std::string(parsed.description()));
   }
-  for (const pugi::xml_node& node : document.children()) {
-    if (node.type() == pugi::node_doctype) {
-      return no_page("holds a document type, which S3 never sends");
-    }
+  if (document.find_child([](const pugi::xml_node& node) { return node.type() == pugi::node_doctype; })) {
+    return no_page("holds a document type, which S3 never sends");
   }
   const pugi::xml_node root = document.document_element();
   if (std::string_view(root.name()) != "ListBucketResult") {

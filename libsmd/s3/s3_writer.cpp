@@ -128,7 +128,10 @@ class S3Upload final : public Upload {
     const std::size_t first = etags_.size();
     const std::size_t count = (gathered_.size() + sizes_.part - 1) / sizes_.part;
     if (first + count > most_parts) {
-      return Problem{ProblemKind::io, name_, {}, "is too large: S3 takes at most 10,000 parts, which have 16 MiB here"};
+      return make_problem(ProblemKind::io,
+                          "is larger than " + std::to_string(most_parts * sizes_.part >> 30) +
+                              " GiB, the most that S3 takes in such parts",
+                          name_);
     }
     etags_.resize(first + count);
     Status sent = in_parallel(static_cast<unsigned>(count), count, [&](std::size_t i) {

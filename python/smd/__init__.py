@@ -30,7 +30,7 @@ if TYPING:
 
 
 class Error(Exception):
-    """What the library raises. tag: the kind of error, as the commands print it."""
+    """The base of all exceptions of the library. tag: the kind of error, as the commands print it."""
     tag: str = ""
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -59,6 +59,14 @@ class InvalidArgument(Error):
     tag = "Usage"
 
 
+class InvalidCollectionConfiguration(InvalidArgument):
+    """A collection that is to be saved, `c_name`, is not built in, and has neither patterns nor names of tensors."""
+
+    def __init__(self, c_name: str):
+        super().__init__(f"collection '{c_name}' has neither patterns (include_regex) nor names of tensors")
+        self.c_name = c_name
+
+
 class MatchLimit(InvalidArgument):
     """`pattern` needs too many steps to match."""
     pattern: str
@@ -76,7 +84,7 @@ class TensorUnavailable(Error):
 
 
 class _AtStep(Error):
-    """About a `step` of a `mode`."""
+    """An error about a `step` of a `mode`."""
     step: int
     mode: smd.Mode
 
@@ -108,7 +116,8 @@ class StepUnavailable(_AtStep):
 
 
 class NoMoreData(StepUnavailable):
-    """The job has ended before the step. last_step: the last one, in exceptions that name it."""
+    """The job has ended before the step. last_step: the last one of the mode, -1 if there is none; None if the exception
+    was made without it."""
     last_step: int | None = None
 
     def __init__(self, step: int, mode: smd.Mode | str | None = None, last_step: int | None = None):
@@ -165,7 +174,7 @@ class ConfigurationError(Error):
 
 
 class Record:
-    """Facts as attributes, by which it is compared."""
+    """An object with facts as attributes. Two are equal if their facts are."""
 
     def __init__(self, **facts: object):
         self.__dict__.update(facts)
@@ -267,7 +276,7 @@ def diff(a: smd.Trial | str | os.PathLike[str], b: smd.Trial | str | os.PathLike
     names = sorted({*a.tensor_names(regex), *b.tensor_names(regex)})
     of_a, of_b = a.steps(), b.steps()
     apart = of_a[0] - of_b[0] if len(of_a) == len(of_b) == 1 else 0
-    return [row for name in names for row in _core.diff(a, b, name, rtol, atol, equal_nan, apart)]
+    return [row for name in names for row in _core.diff(a, b, name, rtol, atol, bool(equal_nan), apart)]
 
 
 _MODULES = "rules", "compat"

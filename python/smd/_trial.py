@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of `smd` is made of the library's objects."""
+"""The part of `smd` that works with the library's objects: trials, tensors, steps."""
 from __future__ import annotations
 
 import enum
@@ -14,7 +14,7 @@ from smd._core import __version__  # noqa: F401
 
 
 class Mode(enum.Enum):
-    """What a step belongs to. GLOBAL: the job set no mode; in a query: all modes, counted in global steps."""
+    """The mode of a step. GLOBAL: the job set no mode; in a query: all modes, counted in global steps."""
     TRAIN = 1
     EVAL = 2
     PREDICT = 3
@@ -46,7 +46,7 @@ class Tensor(_core.Tensor):
 
     def steps(self, mode: AnyMode = None, show_incomplete_steps: bool = False) -> list[int]:
         """Returns the steps at which anything was saved."""
-        return self._steps(mode, show_incomplete_steps)
+        return self._steps(mode, bool(show_incomplete_steps))
 
     def value(self, step_num: int | None = None, mode: AnyMode = None, worker: str | None = None) -> smd.Array:
         """Returns the value at a step as an array that owns its memory. Without a step, that of the last complete step
@@ -77,7 +77,7 @@ class Tensor(_core.Tensor):
     def reduction_value(self, step_num: int, reduction_name: str, mode: AnyMode = None,
                         worker: str | None = None, abs: bool = False) -> smd.Array:
         """Returns a reduction as it was saved, else computed."""
-        return self._reduction_value((step_num, mode), reduction_name, abs, worker)
+        return self._reduction_value((step_num, mode), reduction_name, bool(abs), worker)
 
     def reduction_values(self, step_num: int, mode: AnyMode = None,
                          worker: str | None = None) -> dict[tuple[str, bool], smd.Array]:
@@ -90,8 +90,8 @@ class Tensor(_core.Tensor):
 
     def prev_steps(self, step: int, n: int | None = None, mode: AnyMode = None) -> list[int]:
         """Returns the last n steps up to and including a step; without n all."""
-        if n is not None and n < 0:
-            raise InvalidArgument(f"n is a number of steps, not {n}")
+        if n is not None and (not hasattr(n, "__index__") or n < 0):
+            raise InvalidArgument(f"n is a number of steps, not {n!r}")
         return self._prev_steps((step, mode), n)
 
 
@@ -118,6 +118,9 @@ class refreshing:
     """`with refreshing(False, trials):` queries of the trials do not refresh them; with True they do."""
 
     def __init__(self, refresh: bool, *trials: Trial):
+        for one in trials:
+            if not isinstance(one, Trial):
+                raise InvalidArgument(f"{one!r} is no trial")
         self._kind, self._trials, self._guards = _core.Refresh if refresh else _core.NoRefresh, trials, []
 
     def __enter__(self) -> None:
@@ -160,7 +163,7 @@ class Trial(_core.Trial):
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
-        """What the job was given, by name."""
+        """The hyperparameters of the job, by name: numbers, texts, lists."""
         return {name: json.loads(text) for name, text in self._hyperparameters.items()}
 
     def tensor_names(self, regex: Texts = None, collection: Texts | Collection = None, names: Texts = None,
@@ -182,7 +185,7 @@ class Trial(_core.Trial):
 
     def steps(self, mode: AnyMode = None, show_incomplete_steps: bool = False) -> list[int]:
         """Returns the complete steps, ascending."""
-        return self._steps(mode, show_incomplete_steps)
+        return self._steps(mode, bool(show_incomplete_steps))
 
     def modes(self) -> list[Mode]:
         """Returns the modes of the steps, without GLOBAL."""

@@ -81,7 +81,7 @@ def run(trial: smd.Trial | str | os.PathLike[str], rule: str, *other_trials: smd
     others = [smd._opened(one) for one in (*other_trials, *named)]
     if other_trials:
         texts["other_trial"] = others[0].path
-    return _rules.run(smd._opened(trial), rule, others, keep_going, texts)
+    return _rules.run(smd._opened(trial), rule, others, bool(keep_going), texts)
 
 
 def names() -> list[str]:

@@ -780,7 +780,7 @@ class Made(unittest.TestCase):
             entries = [{"loss": value, "learning_rate": 1, "step": step} for step, value in enumerate(values)]
             self.write(f"{name}/trainer_state.json", json.dumps({"global_step": 3, "log_history": entries}).encode())
             _, errors = run("smd-ls", os.path.join(self.folder, name))
-            self.assertEqual([line for line in errors if f"no number, and left out: {count}" in line], errors)
+            self.assertEqual([line for line in errors if f"not numeric, which are left out: {count}" in line], errors)
             self.assertEqual(len(errors), 1)
 
     def test_a_row_of_a_checkpoint_that_grows_is_shown_again_as_a_whole(self):

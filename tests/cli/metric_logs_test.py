@@ -269,7 +269,7 @@ def check_whole_steps(commands, _, case):
 
 
 def check_smoothed(commands, _, case):
-    """Means are over the values that count, in the order of steps, however they come."""
+    """Means are over values that are not superseded, in the order of steps, however they come."""
     for name, command in (("value_smooth", ["smd-tensor", "-s", ":"]), ("mean_smooth", ["smd-reduce", "-r", "mean"]),
                           ("mean_smooth", ["smd-reduce", "-r", "mean", "--by", "step"])):
         shown, whole, err = followed_and_whole(commands, case["stages"], *command, "-n", "loss", "--smooth", "0.5")
@@ -308,7 +308,7 @@ def check_judged(commands, _, case):
 def check_without_step(commands, logs, case):
     """Records without the chosen step are a row of --check."""
     rows = commands.rows("smd-ls", "--check", "--step-name", "epoch", f"{logs}/{case['id']}")
-    right = ["9 records have no whole number in 'epoch': they stand at the step before"]
+    right = ["9 records have no whole number in 'epoch': taken to be of the step before"]
     require([row["problem"] for row in rows] == right, rows)
 
 

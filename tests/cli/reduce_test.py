@@ -582,8 +582,8 @@ class Shards(unittest.TestCase):
             self.assertEqual(run_and_hear('smd-reduce', '--merge', *files[:steps])[1], [])
             self.assertEqual(run('smd-reduce', '--merge', *reversed(files)), run('smd-reduce', '--merge', *files))
             lines = run_and_hear('smd-reduce', '--merge', *files[1:2], *files[3:steps])[1]
-            self.assertEqual(lines, [f"smd-reduce: warning: '{options[0]}': no row of parts 1, 3 of {steps + 2}: "
-                                     'statistics are of the others'])
+            self.assertEqual(lines, [f"smd-reduce: warning: '{options[0]}': there is no row from parts 1, 3 of {steps + 2}; "
+                                     'statistics cover only the other parts'])
             run('smd-reduce', '--merge', '--strict', *files[1:], status=1)
             run('smd-reduce', '--merge', '--strict', *files)
 

@@ -706,9 +706,9 @@ class Following(unittest.TestCase):
                 for _, paths in other.steps[:begun]:
                     other.write(paths)
                 process = self.start(base.place, '--other', other.place, '-r', 'SimilarAcrossRuns', '-k', '--jsonl')
-                has = f'has come to step {other.steps[begun - 1][0]}' if begun else 'has no step yet'
+                has = f'has reached step {other.steps[begun - 1][0]}' if begun else 'has no step yet'
                 self.assertEqual(process.stderr.readline().decode(),
-                                 f'smd-rule: note: {base.place}: waits for the other trial: {other.place} {has}\n')
+                                 f'smd-rule: note: {base.place}: waiting for the other trial: {other.place} {has}\n')
                 for _, paths in other.steps[begun:]:
                     other.write(paths)
                 other.end()

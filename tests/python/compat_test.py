@@ -344,6 +344,30 @@ class Saving(unittest.TestCase):
             self.assertEqual(set(trial.tensor("tanh_0").reduction_values(1)), {("max", True), ("l2", False)})
             self.assertEqual(trial.collection("losses").include_regex, ["[Ll]oss_(?!input).*output", "^aux"])
 
+    def test_changes_of_a_collection_count_until_something_is_saved(self):
+        with tempfile.TemporaryDirectory() as folder:
+            hook = framework.Hook(folder, include_regex="small", save_config=framework.SaveConfig(save_interval=1))
+            hook.get_collection("default").include("medium")
+            hook.get_collection("mine").include("large")
+            hook.get_collection("unchanged")
+            self.assertEqual([hook.save_tensor(name, 1.0) for name in ("small", "medium", "large", "none")],
+                             [True, True, True, False])
+            hook.get_collection("default").include("none")
+            self.assertFalse(hook.save_tensor("none", 1.0))
+            hook.close()
+            self.assertEqual(create_trial(folder).tensor_names(collection="mine"), ["large"])
+
+    def test_a_collection_without_members(self):
+        with tempfile.TemporaryDirectory() as folder:
+            hook = framework.Hook(folder, include_collections=["mine"])
+            for name, call in (("other", lambda: hook.add_collection(framework.Collection("other"))),
+                               ("mine", lambda: hook.save_tensor("x", 1.0))):
+                with self.assertRaises(InvalidCollectionConfiguration) as caught:  # noqa: F405
+                    call()
+                self.assertEqual(caught.exception.c_name, name)
+                self.assertIn("has neither patterns", str(caught.exception))
+            hook.close()
+
     def test_a_collection_that_is_given_joins_the_built_in_one(self):
         with tempfile.TemporaryDirectory() as folder:
             given = framework.Collection("losses", include_regex="^mine")
@@ -443,6 +467,18 @@ class Saving(unittest.TestCase):
                     trial = create_trial(os.path.join(folder, name))
                     self.assertEqual((trial.ended, trial.tensor_names(), trial.steps()), (True, ["x"], [0]), name)
 
+    def test_daemon_threads_do_not_abort_the_process(self):
+        """They are in the library, or about to return from it, when the interpreter ends."""
+        threads = ("import threading, smd\nhook.save_tensor('x', 1.0)\nhook.flush()\ntrial = smd.open(sys.argv[1])\n"
+                   "def run(call):\n    while True:\n        try:\n            call()\n"
+                   "        except smd.Error:\n            return\n"  # the job ends before the threads
+                   "for call in (lambda: hook.step, trial.steps, lambda: trial['x'].value(0),\n"
+                   "             lambda: trial.wait_for_steps([9], timeout=9)):\n"
+                   "    threading.Thread(target=run, args=(call,), daemon=True).start()\n")
+        for _ in range(5):
+            with tempfile.TemporaryDirectory() as folder:
+                self.assertEqual(self.run_program(folder, threads), "")
+
     def test_a_failure_that_no_call_has_raised_is_shown(self):
         fails = ("import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
                  "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
@@ -497,7 +533,7 @@ class Saving(unittest.TestCase):
             hook = framework.Hook(folder)
             for name, why in (("\ud800", "UTF-8"), ("\udcff", "UTF-8"), (b"x", "text"),
                               ("smdebug/reductions/mean/x", "a reduction of another tensor"),
-                              ("of/smdebug/reductions/mean/x", "a reduction of another tensor")):
+                              ("of/smdebug/reductions/mean/x", "a reduction of another tensor; choose another name")):
                 self.assertRaisesRegex(smd.InvalidArgument, why, hook.save_tensor, name, np.ones(1))
             self.assertRaisesRegex(smd.InvalidArgument, "UTF-8", hook.save_scalar, "\ud800", 1)
             hook.close()

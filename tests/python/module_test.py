@@ -302,6 +302,9 @@ class Tables(InFolder):
         np.testing.assert_array_equal(trial["bias"].values()[1], [[0.0], [1.0], [2.0]])
         np.testing.assert_array_equal(trial["deep"].values()[1], [[[[0]]], [[[1]]], [[[2]]]])
         self.check_table(trial.scalars("bias", wide=True), step=[0, 1, 2], bias=[0, 1, 2])
+        trial = saved(self.place("changed"), (0, {"x": 1.0}), (1, {"x": [2.0]}), (2, {"x": 3.0}))
+        self.assertEqual([(value.shape, value.item()) for value in trial["x"].values()[1]], [((), 1), ((1,), 2), ((), 3)])
+        self.check_table(trial.scalars(wide=True), step=[0, 1, 2], x=[1, 2, 3])
 
     def test_numbers_of_several_types(self):
         """2**53 + 1 is the smallest positive integer that float64 does not hold."""
@@ -474,7 +477,7 @@ class Errors(unittest.TestCase):
         self.assertIn(gradient, self.raised(smd.TensorUnavailable, lambda: self.trial[gradient + "s"]).nearest)
         self.raised(smd.StepUnavailable, lambda: self.trial[gradient].value(1), step=1, mode=smd.Mode.GLOBAL)
         self.raised(smd.NoMoreData, lambda: self.trial[gradient].value(10**6, "train"), step=10**6,
-                    mode=smd.Mode.TRAIN)
+                    mode=smd.Mode.TRAIN, last_step=25)
         self.assertTrue(issubclass(smd.NoMoreData, smd.StepUnavailable))
         evaluation = self.trial.global_step("eval", 0)
         self.raised(smd.TensorUnavailableForStep, lambda: self.trial[gradient].value(evaluation), tensor=gradient,
@@ -507,6 +510,7 @@ class Errors(unittest.TestCase):
                  {"tname": "x", "step": 3, "mode": smd.Mode.GLOBAL, "has_reductions": False, "missing": None}),
                 (smd.TensorUnavailableForStep(tname="x", step=3, mode=train, has_reductions=True), "TRAIN step 3",
                  {"mode": train, "has_reductions": True}),
+                (smd.InvalidCollectionConfiguration("c"), "collection 'c'", {"c_name": "c", "tag": "Usage"}),
                 (smd.InvalidWorker("w"), "worker 'w'", {"worker": "w", "workers": []}),
                 (smd.IndexReaderException("bad"), "bad", {"message": "bad"}),
                 (smd.RuleEvaluationConditionMet("R", 3, end_of_rule=True), "rule R at step 3", {"end_of_rule": True})):
@@ -515,7 +519,7 @@ class Errors(unittest.TestCase):
                 self.assertIn(text, str(one))
                 self.assertEqual({name: getattr(one, name) for name in facts}, facts)
         gradient = self.trial[self.trial.tensor_names(collection="gradients")[0]]
-        error = self.raised(smd.NoMoreData, lambda: gradient.value(10**6), last_step=None)
+        error = self.raised(smd.NoMoreData, lambda: gradient.value(10**6), last_step=38)
         again = pickle.loads(pickle.dumps(error))
         self.assertEqual((str(again), vars(again)), (str(error), vars(error)))
         problem = smd.Problem(kind="Damaged", file="a", offset=3, text="bad")
@@ -540,7 +544,11 @@ class Errors(unittest.TestCase):
                            (lambda: self.trial[0], "0 is no text"), (lambda: tensor.value(0, worker=1), "1 is no text"),
                            (lambda: self.trial.tensor_names(b"l"), "108 is no text"),
                            (lambda: self.trial.wait_for_steps("5"), "'5' is no step"),
-                           (lambda: tensor.prev_steps(5, -1), "not -1")):
+                           (lambda: tensor.prev_steps(5, -1), "not -1"), (lambda: tensor.prev_steps(5, 1.5), "not 1.5"),
+                           (lambda: self.trial.wait_for_steps([0], timeout="5"), "'5' is no number"),
+                           (lambda: self.trial.follow(idle=[]), "[] is no number"),
+                           (lambda: smd.refreshing(False, "run"), "'run' is no trial"),
+                           (lambda: smd.diff(self.trial, self.trial, rtol="x"), "'x' is no number")):
             error = self.raised(smd.InvalidArgument, call)
             self.assertIn(text, str(error))
             self.assertNotIn("smd._core", str(error))

@@ -35,6 +35,9 @@ thread_local Diagnostics* keeper_of_thread = nullptr;      // the one that keeps
 
 /// The prefix by which messages name a file of a trial, or the trial itself. `text` follows it.
 std::string place_of(std::string_view trial, std::string_view file, std::string_view text = {}) {
+  if (text.starts_with(single_quoted(trial))) {
+    return {};
+  }
   const std::string name(text::leaf_of(trial));
   if (!name.empty() && (file == name || text.starts_with(name + ": "))) {  // the file is the trial
     return std::string(trial.substr(0, trial.size() - name.size()));
@@ -49,9 +52,7 @@ std::string place_of(std::string_view trial, std::string_view file, std::string_
 
 /// Returns a text that begins with the name of the trial that it is about.
 std::string text_about(std::string_view trial, std::string_view text) {
-  while (trial.size() > 1 && trial.ends_with('/')) {
-    trial.remove_suffix(1);
-  }
+  trial = text::without_slashes(trial);
   const auto begins_with = [text](std::string_view name) {
     return text.starts_with(name) && text.size() > name.size() &&
            (text[name.size()] == ':' || text[name.size()] == '/');
@@ -140,28 +141,21 @@ void Diagnostics::fail(std::string_view tag, std::string_view text, ExitStatus s
   write(Level::error, tag, about_trial(text));
 }
 
-void Diagnostics::fail(const Error& error, std::string_view trial) {
+void Diagnostics::fail(const Error& error, std::string_view trial, const std::string& advice) {
   const auto* const read = dynamic_cast<const ReadError*>(&error);
   if (read != nullptr && read->problem.kind == ProblemKind::stopped) {
     const std::string up = std::string(trial) + ": the time limit was reached before " +
                            (is_remote_path(trial) ? "the server answered" : "all was read");
     raise(status_of(error));
-    bool said = interrupted();  // an interruption needs no message
-    {
-      const Diagnostics& heard = receiver();
-      const std::lock_guard lock(heard.mutex_);
-      said = said || heard.repeats_.contains({"Timeout", about_trial(up)});
-    }
-    if (!said) {
-      fail("Timeout", up, status_of(error));
+    if (!interrupted()) {  // an interruption needs no message
+      receiver().once("\n" + about_trial(up), [&] { fail("Timeout", up, status_of(error)); });
     }
     return;
   }
-  std::string text = error.what();
-  if (!trial.empty() && text.find(trial) == std::string::npos) {
-    text = std::string(trial) + ": " + text;
-  }
-  fail(error.tag(), text, status_of(error));
+  const std::string text = error.what();
+  const std::string_view name = text::without_slashes(trial);
+  const bool named = text.find(single_quoted(name)) != std::string::npos;
+  fail(error.tag(), (named ? text : text_about(name, text)) + advice, status_of(error));
 }
 
 void Diagnostics::nothing(std::string_view tag, std::string_view text) {
@@ -186,7 +180,13 @@ void Diagnostics::debug(std::string_view text) { write(Level::debug, "debug", te
 
 LogSink Diagnostics::sink() {
   return [this](LogLevel level, std::string_view text) {
-    level == LogLevel::debug ? debug(text) : level == LogLevel::info ? info(text) : warning(text);
+    if (level == LogLevel::debug) {
+      debug(text);
+    } else if (level == LogLevel::info) {
+      info(text);
+    } else {
+      warning(text);
+    }
   };
 }
 
@@ -205,15 +205,17 @@ void Diagnostics::report(const Problem& problem, std::string_view trial) {
     case ProblemKind::warning:
       warning(text);
       return;
+    case ProblemKind::other_trial:
+      if (!other_trials_have_rows_) {
+        return note(text);
+      }
+      [[fallthrough]];
     case ProblemKind::note:
     case ProblemKind::not_yet:
       info(text);
       return;
     case ProblemKind::remark:
       note(text);
-      return;
-    case ProblemKind::other_trial:
-      other_trials_have_rows_ ? info(text) : note(text);
       return;
     case ProblemKind::stopped:
       info(text);

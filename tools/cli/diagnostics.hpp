@@ -53,8 +53,8 @@ class Diagnostics {
   /// Reports a failure under its stable tag; its status is combined with the command's.
   void fail(std::string_view tag, std::string_view text, ExitStatus status);
   /// Reports a library error with its own tag, and the status that `status_of` gives it. Puts `trial`, if not empty,
-  /// before the text unless the text names it.
-  void fail(const Error& error, std::string_view trial = {});
+  /// before the text unless the text names it, and `advice` behind it.
+  void fail(const Error& error, std::string_view trial = {}, const std::string& advice = {});
   /// Reports that there is nothing to show, and why, under its stable tag; status 1. Not shown with -q.
   void nothing(std::string_view tag, std::string_view text);
   void warning(std::string_view text);

@@ -62,36 +62,30 @@ void append_csv_shown(std::string& out, std::string_view text, bool ascii) { app
 bool append_json(std::string& out, std::string_view text) {
   constexpr std::string_view with_letter = "\"\\\n\t\r";
   constexpr std::string_view letters = "\"\\ntr";
+  const auto is_plain = [](unsigned char byte) { return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\'; };
   bool valid = true;
   out += '"';
-  std::size_t copied = 0;  // everything before it is in `out`
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\') {
-      ++at;
-      continue;
+  while (!text.empty()) {
+    const auto* const special = std::ranges::find_if_not(text, is_plain);
+    out.append(text.begin(), special);
+    text.remove_prefix(static_cast<std::size_t>(special - text.begin()));
+    if (text.empty()) {
+      break;
     }
-    if (byte >= 0x80) {
-      const CodePoint point = first_character(text.substr(at));
-      if (point.valid) {
-        at += point.bytes;
-        continue;
-      }
-    }
-    out += text.substr(copied, at - copied);
-    if (byte >= 0x80) {
+    const CodePoint point = first_character(text);
+    if (!point.valid) {
       out += "\xEF\xBF\xBD";
       valid = false;
-    } else if (const std::size_t which = with_letter.find(text[at]); which != with_letter.npos) {
+    } else if (const std::size_t which = with_letter.find(text.front()); which != with_letter.npos) {
       out += '\\';
       out += letters[which];
+    } else if (point.value < 0x20) {
+      append_unit(out, point.value);
     } else {
-      append_unit(out, byte);
+      out += text.substr(0, point.bytes);
     }
-    copied = ++at;
+    text.remove_prefix(point.bytes);
   }
-  out += text.substr(copied);
   out += '"';
   return valid;
 }

@@ -46,7 +46,7 @@ bool LineFile::next(std::string& line) {
     const std::size_t newline = block_.find('\n', at_);
     const std::size_t piece = std::min(newline, block_.size()) - at_;
     if (line.size() + piece > limits::json_bytes) {
-      throw UsageError(path_ + ": line " + std::to_string(number_ + 1) + " is longer than 256 MiB");
+      throw UsageError(path_ + ": line " + std::to_string(number_ + 1) + " is longer than the limit (json_bytes)");
     }
     line.append(block_, at_, piece);
     const std::size_t taken = piece + (newline == std::string::npos ? 0 : 1);

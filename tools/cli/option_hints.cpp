@@ -11,6 +11,7 @@
 
 #include <boost/filesystem/operations.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace smd::tool {
@@ -131,27 +132,30 @@ std::string not_one_of(std::string_view tried, std::span<const std::string_view>
 namespace fs = boost::filesystem;
 
 std::string trial_and_tensor(const std::string& path) {
-  constexpr std::array<std::string_view, 11> file_endings = {".pt",    ".pth", ".bin", ".ckpt",  ".safetensors", ".npz",
-                                                             ".wandb", ".csv", ".tsv", ".jsonl", ".json"};
   const fs::path whole = fs::path(path).lexically_normal();
   fs::path folder = whole.parent_path();
   boost::system::error_code error;
-  while (!folder.empty() && !fs::is_directory(folder, error)) {
+  while (!folder.empty() && !fs::exists(folder, error)) {
     folder = folder.parent_path();
   }
-  if (is_remote_path(path) || folder.empty() || contains(file_endings, whole.extension().string())) {
-    return {};  // a name alone is more likely that of another folder, and no tensor is called like a file
+  if (is_remote_path(path) || folder.empty()) {
+    return {};  // a name alone is more likely that of another folder
   }
   try {
-    if (!trial_at(folder.string())) {
+    if (fs::is_directory(folder, error) && !trial_at(folder.string())) {
       return {};
     }
     const std::string name = whole.lexically_relative(folder).string();
     const std::string text = "is not there, but " + single_quoted(folder.string()) + " is a trial";
     const Trial trial = Trial::open(folder.string());
-    return trial.has_tensor(name) ? text + ": name the trial alone, and the tensor with -n " + single_quoted(name)
-                                  : text + ", which has no tensor " + single_quoted(name) +
-                                        did_you_mean(detail::nearest(name, trial.tensor_names()));
+    if (trial.has_tensor(name)) {
+      return text + ": name the trial alone, and the tensor with -n " + single_quoted(name);
+    }
+    const std::vector<std::string> saved = trial.tensor_names();
+    const std::string similar = did_you_mean(detail::nearest(name, saved));
+    const auto ends_alike = [ending = whole.extension().string()](const auto& one) { return one.ends_with(ending); };
+    const bool may_be_file = similar.empty() && std::ranges::none_of(saved, ends_alike);
+    return may_be_file ? std::string() : text + ", which has no tensor " + single_quoted(name) + similar;
   } catch (const Error&) {
     return {};  // opening it reports what is wrong
   }

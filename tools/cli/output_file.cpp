@@ -9,6 +9,7 @@
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "text/descriptor.hpp"
+#include "text/path.hpp"
 
 #include <smd/find.hpp>
 #include <smd/remote.hpp>
@@ -35,6 +36,7 @@
 #include <set>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace smd::tool {
 
@@ -142,19 +144,14 @@ Paths spellings(const std::string& path) {
 }
 
 std::mutex inputs;  // guards these two
-// Of each trial the path that was given and `Trial::path`, if another, each with a NUL behind: there may be thousands.
-std::string read_trials;
+std::vector<std::string> read_trials;
 std::map<std::string, Paths> replaced_files;  // by the name that was given
 
-bool lies_in(std::string_view path, std::string_view folder) {
-  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/' || folder == "/");
-}
-
-void refuse_input(const std::string& name, const Paths& file, const std::string& given, const std::string& folder) {
-  for (const std::string& trial : spellings(folder.empty() ? given : folder)) {
+void refuse_input(const std::string& name, const Paths& file, const std::string& input) {
+  for (const std::string& trial : spellings(input)) {
     for (const std::string& path : file) {
-      const auto owner = path != trial && lies_in(path, trial) ? trial_at(path) : std::nullopt;
-      refuse_if(path == trial || (owner && lies_in(*owner, trial)),
+      const auto owner = path != trial && text::lies_in(path, trial) ? trial_at(path) : std::nullopt;
+      refuse_if(path == trial || (owner && text::lies_in(*owner, trial)),
                 "the output " + single_quoted(name) + " is a file of the trial " + single_quoted(trial) +
                     ", which is read: name another");
     }
@@ -164,11 +161,8 @@ void refuse_input(const std::string& name, const Paths& file, const std::string&
 void add_output(const std::string& name) {
   const Paths file = spellings(name);
   const std::lock_guard lock(inputs);
-  for (std::size_t at = 0; at < read_trials.size();) {
-    const std::string given = read_trials.c_str() + at;
-    const std::string folder = read_trials.c_str() + at + given.size() + 1;
-    at += given.size() + folder.size() + 2;
-    refuse_input(name, file, given, folder);
+  for (const std::string& trial : read_trials) {
+    refuse_input(name, file, trial);
   }
   replaced_files.insert_or_assign(name, file);
 }
@@ -193,14 +187,14 @@ void keep_owner(int descriptor, const struct stat& old, const std::string& place
 
 }  // namespace
 
-void add_input(const std::string& path, const std::string& folder) {
-  if (is_remote_path(path)) {
+void add_input(const std::string& trial) {
+  if (is_remote_path(trial)) {
     return;
   }
   const std::lock_guard lock(inputs);
-  read_trials.append(path).append(1, '\0').append(folder == path ? "" : folder).append(1, '\0');
+  read_trials.push_back(trial);
   for (const auto& [name, file] : replaced_files) {
-    refuse_input(name, file, path, folder);
+    refuse_input(name, file, trial);
   }
 }
 

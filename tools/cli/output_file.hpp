@@ -107,9 +107,8 @@ class OutputFile {
   std::string text_;  // of kind memory
 };
 
-/// Notes that a trial is read: none of its files must be replaced. `path`: as it was given. `folder`: `Trial::path`.
-/// Thread-safe.
+/// Notes that a trial is read: none of its files must be replaced. `trial`: its `Trial::path`. Thread-safe.
 /// @throws UsageError if an OutputFile is to replace one.
-void add_input(const std::string& path, const std::string& folder);
+void add_input(const std::string& trial);
 
 }  // namespace smd::tool

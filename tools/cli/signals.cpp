@@ -94,8 +94,10 @@ void say(const char* text) noexcept {
   std::abort();
 }
 
-/// Runs before a command's own static initialisation, which allocates memory too.
-[[gnu::constructor(101)]] void install_early() noexcept { install_last_resort(); }
+/// If memory does not even suffice for an exception, the language ends the process by a signal. A program that links
+/// this file prints a message instead, removes temporary files and exits with status 3. Runs before its own static
+/// initialisation, which allocates memory too.
+[[gnu::constructor(101)]] void install_last_resort() noexcept { otherwise = std::set_terminate(end_process); }
 
 }  // namespace
 
@@ -158,12 +160,6 @@ void forget_on_signal(std::string_view path) noexcept {
     if (slot->used.load(std::memory_order_relaxed) && path == slot->path) {
       slot->used.store(false, std::memory_order_release);
     }
-  }
-}
-
-void install_last_resort() noexcept {
-  if (otherwise == nullptr) {
-    otherwise = std::set_terminate(end_process);
   }
 }
 

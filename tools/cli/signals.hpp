@@ -29,11 +29,6 @@ void forget_on_signal(std::string_view path) noexcept;
 /// on: a thread that is about to make one waits for the end.
 [[noreturn]] void end_process_by(int number) noexcept;
 
-/// If memory does not even suffice for an exception, the language ends the process by a signal. After this call, such a
-/// process prints a message, removes temporary files and exits with status 3. `run_command` calls it; a program that
-/// links this file calls it at its start.
-void install_last_resort() noexcept;
-
 /// Stack that suffices for every command, in KiB. Little more than what its threads use: the library recurses no deeper
 /// than its limits allow.
 inline constexpr unsigned least_stack_kib = 256;

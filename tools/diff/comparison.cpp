@@ -323,14 +323,14 @@ class Comparison {
   void say_what_was_compared() {
     if (left_of_pools_ > 0) {
       messages_.warning(
-          fmt::format("{} of values only in one trial, of unlike shapes or scales or of statistics {} not in the "
-                      "pooled rows; without --by each has its row",
-                      counted(left_of_pools_, "pair"), left_of_pools_ == 1 ? "is" : "are"));
+          fmt::format("{} not in the pooled rows: values are in one trial only, shapes or scales differ, or only "
+                      "statistics were saved; without --by each has its row",
+                      counted(left_of_pools_, "pair", "is", "are")));
     }
     if (unlike_ > 0) {
-      messages_.warning(fmt::format("{} in one trial {} not compared: the other saved statistics or a shape of {}",
-                                    counted(unlike_, "value"), unlike_ == 1 ? "was" : "were",
-                                    single_quoted(unlike_name_) + (unlike_ == 1 ? "" : " and others")));
+      messages_.warning(fmt::format("{} not compared: {} saved in different forms (values, statistics or shapes)",
+                                    counted(unlike_, "pair", "was", "were"),
+                                    single_quoted(unlike_name_) + (unlike_ == 1 ? " was" : " and others were")));
     }
     if (statistics_ > 0) {
       messages_.note(fmt::format("{} saved as statistics without values: the statistics were compared",

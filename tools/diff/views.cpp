@@ -84,15 +84,13 @@ std::vector<RowColumn> row_columns(By by) {
   return columns;
 }
 
-std::vector<Column> plain(const std::vector<RowColumn>& columns) { return mapped(columns, &RowColumn::column); }
-
 class RowsView : public DiffView {
  public:
   RowsView(OutputFile& out, const DiffCommandOptions& options, std::string_view trial, Diagnostics& messages)
       : all_(options.all),
         only_reasons_(options.output.format == "table" && options.output.columns.empty()),
         columns_(row_columns(options.by)),
-        plain_(plain(columns_)),
+        plain_(mapped(columns_, &RowColumn::column)),
         rows_(out, options.output, plain_, false, messages) {
     rows_.set_trial(trial);
   }
@@ -140,11 +138,8 @@ class SummaryView : public DiffView {
   void begin() override { compared_ = true; }
 
   void row(const DiffRow& row) override {
-    auto known = tensors_.find(row.tensor);
-    if (known == tensors_.end()) {
-      known = tensors_.emplace(row.tensor, row.state).first;
-    }
-    known->second = together(known->second, row.state);
+    State& known = tensors_.try_emplace(std::string(row.tensor), row.state).first->second;
+    known = together(known, row.state);
     if (row.state != State::equal && !first_step_) {
       first_step_ = row.step ? row.step : row.step_b;
     }
@@ -184,7 +179,7 @@ class SummaryView : public DiffView {
   std::vector<Column> columns_;
   RowWriter rows_;
   bool compared_ = false;
-  std::map<std::string, State, std::less<>> tensors_;
+  std::map<std::string, State> tensors_;
   std::optional<GlobalStep> first_step_;
   std::optional<double> max_abs_;
 };
@@ -242,7 +237,7 @@ class PictureView : public DiffView {
 }  // namespace
 
 std::vector<ColumnTable> column_tables() {
-  return {column_table("", plain(row_columns({}))), column_table("--summary", summary_columns())};
+  return {column_table("", mapped(row_columns({}), &RowColumn::column)), column_table("--summary", summary_columns())};
 }
 
 std::unique_ptr<DiffView> make_view(OutputFile& out, const DiffCommandOptions& options,

@@ -185,11 +185,13 @@ std::string command_page(const CommandDefinition& definition, const Sections& ow
   page.prose(
       std::string(
           definition.name == "smd-save"
-              ? "A TRIAL is the output directory of one training job, as a hook of Amazon SageMaker Debugger wrote it."
+              ? "A TRIAL is the output directory of one training job, in the format of Amazon SageMaker Debugger. It "
+                "is made if it does not exist."
               : "A TRIAL is what one training job wrote: the output directory of a hook of Amazon SageMaker Debugger, "
                 "a log directory of TensorBoard, a run of W&B, a metric log (CSV, JSON lines), a folder of "
-                "checkpoints, or one file of PyTorch or safetensors.") +
-      " If a directory contains only debug-output, that folder is read. The job may still be writing the trial." +
+                "checkpoints, or one file of PyTorch or safetensors. If a directory is no trial itself, its folder "
+                "debug-output is read, else the only trial below it.") +
+      " The job may still be writing the trial." +
       std::string(takes_lists(definition)
                       ? " If one trial cannot be read, a message says so, and the others are still read. The operand - "
                         "stands for a list of operands on standard input, one a line."

@@ -32,7 +32,7 @@ std::string bytes(std::uint64_t count) {
 constexpr std::array<tool::ExitNote, 8> status_table = {{
     {ExitStatus::yes, "yes: done, found, no rule triggered, the condition holds"},
     {ExitStatus::no,
-     "no: nothing is selected, something named does not exist, a rule triggered, the step awaited was skipped"},
+     "no: nothing is selected, something named does not exist, a rule triggered, the awaited step was skipped"},
     {ExitStatus::usage, "wrong usage: an option, a pattern, a rule, a parameter, a file of rules"},
     {ExitStatus::unreadable, "cannot read or write: no trial, no debugging data, no access, no network, no space"},
     {ExitStatus::damaged, "damaged data; the readable rest was printed"},
@@ -118,8 +118,8 @@ std::span<const tool::ExitNote> statuses() noexcept { return status_table; }
 
 std::string status_note() {
   return "If several apply, the status is the first of " + status_order() +
-         ". A command that is interrupted (SIGHUP, SIGINT, SIGTERM) removes its temporary files and dies of the "
-         "signal, so that a shell sees 129, 130 or 143; if the reader of its output goes away, it dies silently (141).";
+         ". A command that is interrupted (SIGHUP, SIGINT, SIGTERM) removes its temporary files and ends by the "
+         "signal, so that a shell sees 129, 130 or 143; if the reader of its output goes away, it ends silently (141).";
 }
 
 std::string status_order() {

@@ -112,7 +112,11 @@ class CurvePaths {
     const std::vector<JoinedPoints> parts = joined_points(curve, frame.y);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const std::span<const ChartPoint> points = parts[i].of(curve);
-      points.size() == 1 ? add_dot(points.front()) : append_line(line_, 'M', frame, points);
+      if (points.size() == 1) {
+        add_dot(points.front());
+      } else {
+        append_line(line_, 'M', frame, points);
+      }
       if (i != 0 && parts[i - 1].end == parts[i].begin) {
         add_mark(Mark::gap, curve.points[parts[i - 1].end - 1]);
         add_mark(Mark::gap, curve.points[parts[i].begin]);

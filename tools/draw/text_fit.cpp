@@ -61,8 +61,13 @@ std::string shortened(std::string_view text, double width) {
     if (head_width + tail_width + next > room) {
       break;
     }
-    at_head ? ++head : --tail;
-    (at_head ? head_width : tail_width) += next;
+    if (at_head) {
+      ++head;
+      head_width += next;
+    } else {
+      --tail;
+      tail_width += next;
+    }
   }
   const std::size_t head_end = head < all.size() ? all[head].begin : shown.size();
   const std::size_t tail_begin = tail < all.size() ? all[tail].begin : shown.size();

@@ -122,7 +122,7 @@ bool FollowedSteps::choose(const FollowEvent& step) {
     }
   }
   own_step_.reset();
-  if (!chosen && !new_since && std::ranges::find(own_.steps, step.step, &SelectedStep::step) != own_.steps.end()) {
+  if (!chosen && !new_since && own_.has(step.step)) {
     own_step_ = step.step;
     chosen = true;
   }

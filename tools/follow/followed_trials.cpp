@@ -5,7 +5,10 @@
 #include "cli/text.hpp"
 #include "operands/operands.hpp"
 #include "select/trial_times.hpp"
+#include "text/path.hpp"
 #include "text/whole_steps.hpp"
+
+#include <smd/snapshot.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -28,9 +31,11 @@ constexpr std::chrono::seconds quiet_hold{10};
 constexpr std::chrono::minutes at_rest{10};
 
 /// What shows whether a snapshot may hold something new.
-using Extent = std::tuple<std::size_t, std::size_t, bool>;
+using Extent = std::tuple<std::size_t, std::optional<GlobalStep>, bool>;
 
-Extent extent_of(const Trial& trial) { return {trial.listed_steps().size(), trial.steps().size(), trial.ended()}; }
+Extent extent_of(const Trial& trial) {
+  return {TrialSnapshot::last(trial).listed_files(), trial.last_complete_step(), trial.ended()};
+}
 
 /// A trial whose steps ticks wait for: the one that is visited, or one that it is compared with.
 struct Awaited {
@@ -48,10 +53,10 @@ std::vector<GlobalStep>::const_iterator first_after(const std::vector<GlobalStep
   return std::ranges::upper_bound(steps, step, {}, [](GlobalStep one) { return std::optional(one); });
 }
 
-/// `other has come to step 3`.
+/// `other has reached step 3`.
 std::string how_far(const Awaited& other) {
   return other.trial->name() +
-         (other.last ? " has come to step " + std::to_string(other.last->value) : std::string(" has no step yet"));
+         (other.last ? " has reached step " + std::to_string(other.last->value) : std::string(" has no step yet"));
 }
 
 }  // namespace
@@ -215,7 +220,7 @@ class FollowedTrials::Ticks {
     held_since_ = ready_ < base_.last ? std::optional(held_since_.value_or(now)) : std::nullopt;
     if (behind_ != nullptr && !hold_noted_ && (base_.ended || (held_since_ && now - *held_since_ >= quiet_hold))) {
       hold_noted_ = true;
-      all_.messages_.note_once(name_ + ": waits for the other trial: " + how_far(*behind_));
+      all_.messages_.note_once(name_ + ": waiting for the other trial: " + how_far(*behind_));
     }
   }
 
@@ -275,9 +280,6 @@ void report_missing_files(const Trial& trial, const FollowEvent& event, Diagnost
 
 namespace {
 
-/// Returns whether a trial is refused for a file in it, rather than not there.
-bool is_of_file(const Problem& problem, const std::string& path) { return !path.starts_with(problem.file); }
-
 /// Nullopt if the trial does not exist yet; `missing` then says what is missing, and is empty if nothing will come.
 std::optional<Trial> open_now(const std::string& path, const TrialOptions& options, std::string_view hint,
                               std::string& missing) {
@@ -290,7 +292,7 @@ std::optional<Trial> open_now(const std::string& path, const TrialOptions& optio
   } catch (const ReadError& error) {
     if (error.problem.kind == ProblemKind::not_yet) {
       missing = no_data;
-    } else if (error.problem.kind != ProblemKind::not_found || is_of_file(error.problem, path) ||
+    } else if (error.problem.kind != ProblemKind::not_found || text::is_file_of(path, error.problem.file) ||
                !(early || may_come(path))) {
       throw;
     } else {
@@ -329,7 +331,11 @@ std::optional<Trial> open_awaited(const std::string& path, TrialOptions options,
       return std::nullopt;
     }
     if (const std::string text = path + ": " + missing; !missing.empty()) {
-      announced == Level::info ? messages.info(text) : messages.note_once(text);
+      if (announced == Level::info) {
+        messages.info(text);
+      } else {
+        messages.note_once(text);
+      }
     }
   }
   WaitOutcome outcome = WaitOutcome::timed_out;
@@ -343,7 +349,7 @@ std::optional<Trial> open_awaited(const std::string& path, TrialOptions options,
       }
     } catch (const ReadError& error) {
       const bool not_found = error.problem.kind == ProblemKind::not_found;
-      const bool of_file = is_of_file(error.problem, path);
+      const bool of_file = text::is_file_of(path, error.problem.file);
       if (endless && not_found && of_file && Clock::now() >= *part.deadline) {
         messages.note_once(path + ": " + error.what() + "; waiting for another file");
       } else if (!not_found || of_file || missing.empty() || !may_come(path)) {

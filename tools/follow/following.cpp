@@ -56,13 +56,9 @@ StepRange range_to_follow(const FollowSetup& setup) {
 
 /// Reports which named tensors, collections and workers never came; status 1. Call it after all steps.
 void report_never_seen(Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
-  if (options.names.empty() && options.collections.empty() && !options.worker) {
-    return;
-  }
   SelectionOptions named;
   named.names = options.names;
   named.collections = options.collections;
-  named.modes = {Mode::global};
   named.worker = options.worker;
   if (!named.names.empty() || !named.collections.empty()) {
     (void)select_tensors(trial, named, messages);
@@ -295,6 +291,8 @@ FollowingOptions FollowingOptions::from(const CommandLine& line) {
     refuse_if(line.has("follow") && line.has(name),
               "--" + std::string(name) + " and --follow: rows are printed as they come; leave out one of the two");
   }
+  refuse_if(line.has("follow") && line.has("incomplete"),
+            "--follow and --incomplete: a step is shown once, when it is complete");
   return from_redrawn(line);
 }
 

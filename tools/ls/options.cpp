@@ -112,8 +112,6 @@ LsOptions LsOptions::from(const CommandLine& line) {
             "--superseded does not go with --check, which takes trials whole");
   options.following = FollowingOptions::from(line);
   refuse_if(options.following.follow && options.view->option != "steps", "--follow goes with --steps only");
-  refuse_if(options.following.follow && options.selection.incomplete,
-            "--follow and --incomplete: a step is shown once, when it is complete");
   options.operands = line.operands();
   options.here = line.here();
   options.output.with_trial = options.output.with_trial || options.view == &find_view;

@@ -8,6 +8,7 @@
 #include "cli/text.hpp"
 #include "text/descriptor.hpp"
 #include "text/limits.hpp"
+#include "text/path.hpp"
 #include "text/system_problem.hpp"
 
 #include <smd/error.hpp>
@@ -40,13 +41,10 @@ using boost::system::error_code;
 
 /// For a path that does not exist: existing folders whose names are nearest to its first part that does not exist; also
 /// files if both names have an ending.
-std::vector<std::string> nearest_paths(std::string path) {
+std::vector<std::string> nearest_paths(const std::string& path) {
   constexpr std::size_t most_entries = 10'000;
-  while (path.size() > 1 && path.back() == '/') {
-    path.pop_back();
-  }
   error_code error;
-  fs::path wanted(path);
+  fs::path wanted{std::string(text::without_slashes(path))};
   fs::path rest;
   while (!wanted.parent_path().empty() && !fs::exists(wanted.parent_path(), error)) {
     rest = rest.empty() ? wanted.filename() : wanted.filename() / rest;
@@ -94,19 +92,12 @@ bool input_is_ready(int timeout_ms) {
 
 void fail_to_open(const Error& error, const std::string& path, Diagnostics& messages, std::string_view hint) {
   error_code unknown;
-  if (error.tag() != "NotFound" || fs::exists(path, unknown) || is_remote_path(path)) {
-    messages.fail(error, path);
-    return;
-  }
-  if (const std::string both = trial_and_tensor(path); !both.empty()) {
+  const bool missing = error.tag() == "NotFound" && !fs::exists(path, unknown);
+  if (const std::string both = missing ? trial_and_tensor(path) : ""; !both.empty()) {
     messages.fail(error.tag(), single_quoted(path) + " " + both, ExitStatus::unreadable);
-    return;
+  } else {
+    messages.fail(error, path, missing ? meant_instead(path, hint) : "");
   }
-  std::string text = error.what();
-  if (text.find(path) == std::string::npos) {
-    text = path + ": " + text;
-  }
-  messages.fail(error.tag(), text + meant_instead(path, hint), ExitStatus::unreadable);
 }
 
 std::string meant_instead(const std::string& path, std::string_view hint) {
@@ -201,7 +192,7 @@ void KeptTrials::open(const std::string& path, const std::function<bool(Trial&)>
     watched.progress = [&kept](std::uint64_t done, std::uint64_t total) { kept.progress.at(done, total); };
     kept.trial = open ? open(watched) : std::optional(Trial::open(path, watched));
     if (kept.trial) {
-      add_input(path, kept.trial->path());
+      add_input(kept.trial->path());
       const AboutTrial about(path);
       try {
         if (options_.superseded == Superseded::only && kept.trial->superseded().empty()) {
@@ -327,7 +318,8 @@ void OperandSource::read_list() {
     end_item();
     return;
   }
-  refuse_if(unfinished_ > limits::json_bytes, "standard input: a line is longer than 256 MiB: this is no list");
+  refuse_if(unfinished_ > limits::json_bytes,
+            "standard input: a line is longer than the limit (json_bytes): this is no list");
   for (const char byte : std::string_view(block.data(), static_cast<std::size_t>(got))) {
     if (byte == separator_) {
       end_item();

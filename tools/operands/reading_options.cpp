@@ -44,8 +44,8 @@ constexpr auto superseded_options =
                                 "wall_time of smd-tensor tells them apart. smd-ls --summary counts them."),
                  flag(no_letter, "with-superseded",
                       "show superseded values too; the last column, superseded, tells which they are")
-                     .explained("Show all values, also those that --superseded shows. The last column of rows that are "
-                                "each of one value, superseded, is true for those."),
+                     .explained("Show all values, also those that --superseded shows. If each row is of one value, the "
+                                "last column, superseded, is true for those."),
              });
 
 constexpr std::string_view s3_group = "Trials on S3";
@@ -104,7 +104,7 @@ ReadingOptions ReadingOptions::from(const CommandLine& line) {
   refuse_if(only && included, "--superseded shows nothing but superseded values, --with-superseded all: one at a time");
   refuse_if((only || included) && line.has("follow"),
             std::string(only ? "--superseded" : "--with-superseded") +
-                " and --follow: what comes counts when it comes; leave out one of the two");
+                " with --follow: a value that just came is not superseded yet; leave out one of the two");
   options.layout = line.value("layout").value_or(std::string());
   options.step_name = line.value("step-name").value_or(std::string());
   options.remote = remote_options(line);

@@ -98,7 +98,7 @@ class Run {
     const auto kept = std::stable_partition(wanted_.begin(), wanted_.end(),
                                             [](const Wanted& wanted) { return !is_row_column(wanted.name); });
     if (kept != wanted_.end()) {
-      messages_.warning("-r saved: columns have that name already, left out: " +
+      messages_.warning("-r saved leaves out reductions that have the name of a column: " +
                         quoted_list(mapped(std::span(kept, wanted_.end()), &Wanted::name)) +
                         "; smd-ls --locations shows where they are");
       wanted_.erase(kept, wanted_.end());

@@ -9,8 +9,6 @@
 
 #include <smd/reduction.hpp>
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -273,17 +271,11 @@ void HistView::print(const Counted& row, const std::string& trial) {
   std::string title;
   if (output_.bars()) {
     const bool ascii = options_.output.terminal.ascii;
-    std::vector<std::string> parts;
-    const auto add = [&](bool differs, std::string_view part) {
-      if (differs) {
-        parts.push_back(printable(part, ascii));
-      }
-    };
-    add(several_trials_, trial);
-    add(by.tensor, facts.tensor);
-    add(by.step, "step " + std::to_string(facts.step.value));
-    add(by.worker, facts.worker);
-    title = parts.empty() ? "all" : fmt::format("{}", fmt::join(parts, "  "));
+    append_part(title, several_trials_ ? printable(trial, ascii) : "", "  ");
+    append_part(title, by.tensor ? printable(facts.tensor, ascii) : "", "  ");
+    append_part(title, by.step ? "step " + std::to_string(facts.step.value) : "", "  ");
+    append_part(title, by.worker ? printable(facts.worker, ascii) : "", "  ");
+    title = title.empty() ? "all" : title;
   }
   std::vector<Cell> cells;
   add_group_cells(cells, facts, by);

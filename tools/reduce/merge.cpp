@@ -199,7 +199,8 @@ class Merger {
     tell(damaged_, ": when its shard was made, not all of it could be read: " +
                        text::listed(damaged_places_, most_places, place_text));
     if (!unread_.empty()) {
-      say_unavailable("when shards were made, not all could be read: " + text::listed(unread_, most_places),
+      say_unavailable(counted(unread_.size(), "shard", "was", "were") +
+                          " made without data that could not be read: " + text::listed(unread_, most_places),
                       options_.strict, messages_);
     }
     if (rows_.empty() && messages_.status() == ExitStatus::yes) {
@@ -316,13 +317,12 @@ class Merger {
 
   /// Returns the place of a trial, of which a line of this part was read.
   std::size_t note_part(const std::string& trial, const Partial& part) {
-    const auto known = std::ranges::find_if(trials_, [&](const TrialParts& one) { return one.name == trial; });
-    const auto at = static_cast<std::size_t>(known - trials_.begin());
-    if (known == trials_.end()) {
+    const auto [known, fresh] = places_.try_emplace(trial, trials_.size());
+    if (fresh) {
       trials_.push_back({trial});
     }
-    trials_[at].add(part);
-    return at;
+    trials_[known->second].add(part);
+    return known->second;
   }
 
   /// Takes note of what shards could not read. Returns whether there is anything.
@@ -356,8 +356,8 @@ class Merger {
       if (missing.empty()) {
         continue;
       }
-      messages_.warning(fmt::format("{}: no row of {}: statistics are of the others", single_quoted(trial.name),
-                                    parts_text(missing, trial.count)));
+      messages_.warning(fmt::format("{}: there is no row from {}; statistics cover only the other parts",
+                                    single_quoted(trial.name), parts_text(missing, trial.count)));
       if (options_.strict) {
         messages_.raise(ExitStatus::no);
       }
@@ -449,6 +449,7 @@ class Merger {
   std::optional<ReduceOptions> first_options_;
   std::vector<Wanted> wanted_;
   std::vector<TrialParts> trials_;
+  std::map<std::string, std::size_t> places_;  // of trials, by name
   std::map<Key, std::vector<ShardRow>> rows_;
   Lacking lost_;     // though shards have them: even the whole trial would not have had them
   Lacking damaged_;  // because shards could not read something

@@ -13,10 +13,11 @@ namespace smd::tool::reduce {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> sources = {"auto", "saved", "computed"};  // in the order of SourceChoice
+constexpr std::array<std::string_view, 3> sources = {"auto", "saved", "computed"};
 constexpr std::array<std::string_view, 2> nan_policies = {"propagate", "omit"};
 
-constexpr std::array<std::string_view, 3> view_flags = {"hist", "pivot", "spark"};  // in the order of ReduceViewKind
+constexpr std::array<std::pair<std::string_view, ReduceViewKind>, 3> view_flags = {
+    {{"hist", ReduceViewKind::hist}, {"pivot", ReduceViewKind::pivot}, {"spark", ReduceViewKind::spark}}};
 constexpr std::array<std::string_view, 5> of_statistics = {"reduce", "abs", "source", "ddof", "nan"};
 constexpr std::array<std::string_view, 4> by_row_words = {"tensor", "step", "worker", "row"};
 
@@ -25,9 +26,9 @@ constexpr OptionSpec by_row_option = [] {
   spec.help =
       "of tensor,step,worker,row: a row for each; what is left out is pooled as one array (default: the first three)";
   spec.manual =
-      "What has a row of its own, of tensor, step, worker and row; the default is the first three. What is left out is "
-      "pooled as one array. row, with tensor, is the index on the first axis of tensors with two axes or more: which "
-      "rows of an embedding are dead, which units are zero.";
+      "Print a row for each tensor, step, worker or row, as LIST names them (default: the first three). What is left "
+      "out is pooled as one array. row, with tensor, is the index on the first axis of tensors with two axes or more: "
+      "which rows of an embedding are dead, which units are zero.";
   return spec;
 }();
 
@@ -95,7 +96,7 @@ struct ReductionTexts {
     manual = fmt::format(
         "Which statistics: {}, each also of the absolute values with abs_ in front; saved stands for all that the job "
         "saved, all for these {}. A statistic selected only through saved is not computed if the job did not save it, "
-        "unless --source is computed. Further {}, and percentiles p0 to p100, like p99.9. The default is "
+        "unless --source is computed. Also {}, and percentiles p0 to p100, like p99.9. The default is "
         "min,max,mean,std.",
         fmt::join(of_abs, ", "), 2 * of_abs.size(), fmt::join(others, ", "));
     words.emplace_back("p50");
@@ -151,7 +152,7 @@ void check(const ReduceCommandOptions& options, const CommandLine& line) {
               "--smooth is for rows and curves: not with --hist, --pivot, --shard or --merge");
     refuse_if(!options.by.step, "--smooth goes over steps: --by must have step");
     refuse_if(options.reading.superseded != Superseded::left_out,
-              "--smooth goes over the values that count: not with --superseded or --with-superseded");
+              "--smooth uses no superseded values: not with --superseded or --with-superseded");
     refuse_if(options.following.follow && (options.selection.steps || options.selection.every != 1),
               "--smooth goes over all steps: with --follow not with --step or --every");
   }
@@ -192,7 +193,6 @@ void check_following(const ReduceCommandOptions& options) {
   if (!options.following.follow) {
     return;
   }
-  refuse_if(options.selection.incomplete, "--follow and --incomplete: a step is shown once, when it is complete");
   refuse_if(options.view == ReduceViewKind::spark && !options.output.to_terminal(),
             "--follow draws --spark again in place: that needs a terminal");
   refuse_if(options.view != ReduceViewKind::rows && options.view != ReduceViewKind::spark,
@@ -228,8 +228,10 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
     options.reductions = {"min", "max", "mean", "std"};
   }
   options.abs = line.has("abs");
-  const auto source = std::ranges::find(sources, line.value("source").value_or("auto"));
-  options.source = static_cast<SourceChoice>(source - sources.begin());
+  const std::string source = line.value("source").value_or("auto");
+  options.source = source == "saved"      ? SourceChoice::saved
+                   : source == "computed" ? SourceChoice::computed
+                                          : SourceChoice::automatic;
   options.reduce.ddof = static_cast<std::uint64_t>(line.integer("ddof", 0, std::int64_t{1} << 53).value_or(0));
   options.reduce.omit_nan = line.value("nan") == "omit";
   options.by_given = line.has("by");
@@ -238,7 +240,7 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
   }
   options.across = line.has("across");
   options.smooth = line.convert("smooth", smoothing_weight);
-  options.view = static_cast<ReduceViewKind>(only_flag(line, view_flags));
+  options.view = only_flag(line, view_flags);
   options.bins = line.convert("bins", [](const std::string& text) { return BinSpec::parse(text); }).value_or(BinSpec());
   options.slice = line.convert("slice", [](const std::string& text) { return SliceSpec::parse(text); });
   options.shard = line.convert("shard", [](const std::string& text) { return Shard::parse(text); });

@@ -349,7 +349,11 @@ class RowMaker {
     if (Row& row = row_of(target); !row.pools) {
       row.wall_time = result_.wall_time;
     }
-    target.statistic != Target::value ? take_saved(target) : take_computed(target);
+    if (target.statistic != Target::value) {
+      take_saved(target);
+    } else {
+      take_computed(target);
+    }
   }
 
   void take_saved(const Target& target) {

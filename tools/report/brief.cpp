@@ -25,11 +25,9 @@ constexpr std::size_t most_names = 400;
 /// Text that is no markup, on one line.
 std::string markdown_text(std::string_view text, std::size_t most = most_text) {
   const std::string shown = printable(text);
-  std::string out = with_backslashes(shown.substr(0, shown.size() <= most ? most : most - 3), "\\`*_{}[]<>()#|&~");
-  while (shown.size() > most && !valid_utf8(out)) {
-    out.pop_back();
-  }
-  return shown.size() <= most ? out : out + "…";
+  const bool fits = shown.size() <= most;
+  const std::string_view begin = text::beginning(shown, fits ? most : most - 3);
+  return with_backslashes(begin, "\\`*_{}[]<>()#|&~") + (fits ? "" : "…");
 }
 
 /// Appends some of the lines, and how many more there are.
@@ -71,8 +69,7 @@ std::vector<std::string_view> not_evaluated(const TrialReport& trial) {
   std::vector<std::string_view> names;
   for (const std::vector<RuleResult>* const results : {&trial.results, &trial.passed_over}) {
     for (const RuleResult& result : *results) {
-      if (results == &trial.passed_over || result.status == RuleStatus::not_evaluated ||
-          result.status == RuleStatus::error) {
+      if (result.status == RuleStatus::not_evaluated || result.status == RuleStatus::error) {
         names.push_back(result.name);
       }
     }

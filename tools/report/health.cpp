@@ -26,6 +26,7 @@ struct RuleWords {
   std::string_view rule;
   bool grave;
   std::string_view words;
+  bool on_losses = false;  // it looks at losses until the end; PoorWeightInitialization does at first only
 };
 constexpr std::array<RuleWords, 9> rule_words = {{
     {"AllZero", true, "{} is zero, all or nearly all of it"},
@@ -33,9 +34,9 @@ constexpr std::array<RuleWords, 9> rule_words = {{
     {"ExplodingTensor", true, "{} has NaN or infinities"},
     {"StalledTrainingRule", true, "training stands still"},
     {"VanishingGradient", true, "{} is vanishingly small"},
-    {"LossNotDecreasing", false, "{} does not fall any more"},
-    {"Overfit", false, "{} is too far above the loss of training"},
-    {"Overtraining", false, "{} does not get better any more"},
+    {"LossNotDecreasing", false, "{} does not fall any more", true},
+    {"Overfit", false, "{} is too far above the loss of training", true},
+    {"Overtraining", false, "{} does not get better any more", true},
     {"WeightUpdateRatio", false, "updates of {} are too large or too small beside it"},
 }};
 
@@ -55,8 +56,8 @@ std::string_view unjudged_loss(const TrialReport& trial) {
   bool wanted = false;
   for (const std::vector<RuleResult>* const results : {&trial.results, &trial.passed_over}) {
     for (const RuleResult& result : *results) {
-      const std::optional<RuleDescription> rule = rule_named(result.rule);
-      if (!rule || !contains(rule->collections, "losses")) {
+      const RuleWords* const words = words_of(result);
+      if (words == nullptr || !words->on_losses) {
         continue;
       }
       if (result.status != RuleStatus::not_evaluated) {

@@ -108,13 +108,8 @@ std::vector<std::string> value_figures(const PageContext& page, const std::vecto
         std::ranges::max_element(titles, {}, [&](const auto& one) { return values_in(page, groups.at(one.second)); });
     std::rotate(titles.begin(), longest, longest + 1);
   }
-  std::vector<std::string> figures;
-  for (const auto& [rank, title] : titles) {
-    if (figures.size() < most_figures) {
-      figures.push_back(value_figure(page, title, groups.at(title)));
-    }
-  }
-  return figures;
+  titles.resize(std::min(titles.size(), most_figures));
+  return mapped(titles, [&](const auto& one) { return value_figure(page, one.second, groups.at(one.second)); });
 }
 
 std::string left_out(const PageContext& page, std::size_t names, std::size_t figures, std::string_view options) {

@@ -20,8 +20,8 @@ constexpr std::size_t rows_of_group = 8;   // in the table behind a figure of on
 // One statistic of many tensors.
 struct Many {
   std::string title;
-  std::string reduction;  // empty: no command prints it
-  std::string collection;
+  std::string reduction = {};  // empty: no command prints it
+  std::string collection = {};
   ChartAxis y;
   PickCurve pick;
 };
@@ -86,7 +86,6 @@ std::string norms_section(const PageContext& page) {
   const PickCurve l2 = [](const ModeHistory& series) -> const ThinCurve& { return series.of(Measure::l2); };
   const ChartAxis norm = {.name = "l2 norm: root of the sum of squares", .scale = ScaleKind::logarithmic};
   const Many update = {.title = "Update to weight ratio",
-                       .reduction = {},
                        .collection = "weights",
                        .y = {.name = "|change since the step before| / |weights|", .scale = ScaleKind::logarithmic},
                        .pick = [](const ModeHistory& series) -> const ThinCurve& { return series.update_ratio; }};
@@ -110,7 +109,6 @@ std::string activations_section(const PageContext& page) {
   const Many zeros = {
       .title = "Share of zeros",
       .reduction = "zero_fraction",
-      .collection = {},
       .y = {.name = "share of zeros, of 1", .least = 0, .greatest = 1},
       .pick = [](const ModeHistory& series) -> const ThinCurve& { return series.of(Measure::zero_fraction); }};
   const std::vector<std::string> names = tensors_of(

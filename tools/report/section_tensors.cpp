@@ -48,25 +48,23 @@ std::optional<double> last_of(const TensorHistory& history, Measure measure) {
 
 std::vector<HtmlCell> row_of(const PageContext& page, const TrialReport& trial, const std::string& name,
                              const TensorHistory& history) {
-  std::vector<HtmlCell> row;
+  std::vector<HtmlCell> row = {{page.figures.linked_name(name)},
+                               {role_texts[static_cast<std::size_t>(history.role)]},
+                               {std::to_string(history.steps), true},
+                               {std::to_string(history.first_step.value), true},
+                               {std::to_string(history.last_step.value), true},
+                               {history.elements ? std::to_string(*history.elements) : std::string(), true},
+                               number_cell(extreme(history, Measure::min, true)),
+                               number_cell(extreme(history, Measure::max, false)),
+                               number_cell(last_of(history, Measure::mean)),
+                               number_cell(last_of(history, Measure::l2)),
+                               number_cell(last_of(history, Measure::zero_fraction)),
+                               {history.elements ? std::to_string(history.nan) : std::string(), true},
+                               {history.elements ? std::to_string(history.inf) : std::string(), true},
+                               {std::to_string(page.figures.findings_of(name)), true}};
   if (page.trials.size() > 1) {
-    row.push_back({name_html(trial.label)});
+    row.insert(row.begin(), HtmlCell{name_html(trial.label)});
   }
-  const std::size_t findings = page.figures.findings_of(name);
-  row.push_back({page.figures.linked_name(name)});
-  row.push_back({role_texts[static_cast<std::size_t>(history.role)]});
-  row.push_back({std::to_string(history.steps), true});
-  row.push_back({std::to_string(history.first_step.value), true});
-  row.push_back({std::to_string(history.last_step.value), true});
-  row.push_back({history.elements ? std::to_string(*history.elements) : std::string(), true});
-  row.push_back(number_cell(extreme(history, Measure::min, true)));
-  row.push_back(number_cell(extreme(history, Measure::max, false)));
-  row.push_back(number_cell(last_of(history, Measure::mean)));
-  row.push_back(number_cell(last_of(history, Measure::l2)));
-  row.push_back(number_cell(last_of(history, Measure::zero_fraction)));
-  row.push_back({history.elements ? std::to_string(history.nan) : std::string(), true});
-  row.push_back({history.elements ? std::to_string(history.inf) : std::string(), true});
-  row.push_back({std::to_string(findings), true});
   return row;
 }
 

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 
 namespace smd::tool::report {
@@ -38,16 +37,15 @@ std::vector<std::string> common_losses(std::span<const TrialReport> trials) {
 /// The hyperparameters whose values differ; one that a trial lacks differs.
 std::vector<std::string> differing_keys(std::span<const TrialReport> trials) {
   std::map<std::string, std::vector<HpValue>> values;
-  std::size_t read = 0;
   for (const TrialReport& trial : trials) {
-    read += trial.unread.empty() ? 1 : 0;
     for (const auto& [key, value] : trial.facts.hyperparameters) {
       values[key].emplace_back(value);
     }
   }
+  const auto read = std::ranges::count_if(trials, [](const TrialReport& trial) { return trial.unread.empty(); });
   std::vector<std::string> keys;
   for (const auto& [key, found] : values) {
-    if (found.size() < read || std::ranges::count(found, found.front()) < std::ssize(found)) {
+    if (std::ranges::count(found, found.front()) < read) {
       keys.push_back(key);
     }
   }

@@ -195,14 +195,6 @@ void Survey::set_required_tensors(StepNeeds& step) {
   }
 }
 
-TensorHistory& Survey::history_of(Tracks::value_type& tensor) {
-  if (tensor.second.history == nullptr) {
-    tensor.second.history = &histories_.tensors[tensor.first];
-    tensor.second.history->role = tensor.second.role;
-  }
-  return *tensor.second.history;
-}
-
 struct Survey::Measured {
   std::array<std::optional<double>, measures> numbers = {};
   std::optional<double> elements = {};
@@ -230,7 +222,12 @@ Survey::Measured Survey::measure(StepView& step, const Unit& unit, bool first) {
 void Survey::invoke_at_step(StepView& step) {
   for (const auto& [unit, tensor, first] : surveyed(step)) {
     const Measured now = measure(step, unit, first);
-    TensorHistory& history = history_of(tensor);
+    Track& track = tensor.second;
+    if (track.history == nullptr) {
+      track.history = &histories_.tensors[tensor.first];
+      track.history->role = track.role;
+    }
+    TensorHistory& history = *track.history;
     if (!now.finite && !history.first_not_finite) {
       history.first_not_finite = unit.step();
     }
@@ -248,7 +245,7 @@ void Survey::invoke_at_step(StepView& step) {
       gather_worker(unit, history, mean);
     }
     if (first) {
-      gather(step, unit, tensor, now);
+      gather(step, unit, track, now);
       step.evaluated();
     }
   }
@@ -256,9 +253,8 @@ void Survey::invoke_at_step(StepView& step) {
   histories_.left_out = too_large_;
 }
 
-void Survey::gather(StepView& step, const Unit& unit, Tracks::value_type& tensor, const Measured& now) {
-  Track& track = tensor.second;
-  TensorHistory& history = history_of(tensor);
+void Survey::gather(StepView& step, const Unit& unit, Track& track, const Measured& now) {
+  TensorHistory& history = *track.history;
   const auto [mode, is_new] = history.modes.try_emplace(unit.mode());
   ModeHistory& series = mode->second;
   if (is_new) {

@@ -74,12 +74,11 @@ class Survey final : public Rule {
   void ask_percentiles(StepNeeds& step, const Unit& unit, Track& track);
   struct Measured;  // the numbers of one unit
   [[nodiscard]] static Measured measure(StepView& step, const Unit& unit, bool first);
-  void gather(StepView& step, const Unit& unit, Tracks::value_type& tensor, const Measured& now);
+  void gather(StepView& step, const Unit& unit, Track& track, const Measured& now);
   void gather_fan(const StepView& step, const Unit& unit, Track& track, const Measured& now, Fan& fan);
   void gather_update(const StepView& step, const Unit& unit, Track& track, ModeHistory& series, bool finite);
   void gather_worker(const Unit& unit, TensorHistory& history, const std::optional<double>& number);
   void gather_time(const StepView& step);
-  [[nodiscard]] TensorHistory& history_of(Tracks::value_type& tensor);
 
   SurveyOptions options_;
   SelectionId selection_ = {};

@@ -105,7 +105,6 @@ const TensorHistory* TrialReport::history(std::string_view tensor) const {
 TrialFacts facts_of(const Trial& trial) {
   TrialFacts facts = {.layout = std::string(trial.layout().name),
                       .status = std::string(job_status(trial)),
-                      .has_modes = trial.layout().has_modes,
                       .tensors = trial.tensor_names().size(),
                       .last_complete = trial.last_complete_step(),
                       .exit_code = trial.exit_code(),

@@ -62,7 +62,6 @@ struct TrialFacts {
   std::string layout = {};
   std::string status = {};   ///< `running`, `ended`, `unknown`.
   std::string written = {};  ///< The time of its newest record; empty: unknown.
-  bool has_modes = true;
   std::size_t tensors = 0;
   std::size_t steps = 0;  ///< Complete or not.
   std::optional<GlobalStep> first_step = {};

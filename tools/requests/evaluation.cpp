@@ -18,20 +18,6 @@ namespace {
 /// Thrown to leave an evaluation between two of its parts.
 struct Interrupted {};
 
-/// Evaluates what was saved so far. Returns false if a stop ended it early.
-bool offer_saved(Evaluator& evaluator) {
-  try {
-    evaluator.offer();
-    return true;
-  } catch (const Interrupted&) {  // a stop was requested between two parts
-  } catch (const ReadError& error) {
-    if (error.problem.kind != ProblemKind::stopped) {
-      throw;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 void add_rule(Evaluator& evaluator, const RuleRequest& request, OtherTrials& others) {
@@ -66,7 +52,16 @@ void watch_evaluation(EvaluationOptions& options, Progress& progress, std::stop_
 }
 
 bool evaluate_saved(Evaluator& evaluator, const Trial& trial, std::optional<GlobalStep> end) {
-  const bool all = offer_saved(evaluator);
+  bool all = false;
+  try {
+    evaluator.offer();
+    all = true;
+  } catch (const Interrupted&) {  // a stop was requested between two parts
+  } catch (const ReadError& error) {
+    if (error.problem.kind != ProblemKind::stopped) {
+      throw;
+    }
+  }
   // If the trial goes on beyond the range, the rules must not take the end of the range for its end.
   const std::vector<GlobalStep> listed = all ? trial.listed_steps() : std::vector<GlobalStep>();
   evaluator.finish(all && !(end && !listed.empty() && listed.back() >= *end));

@@ -49,7 +49,7 @@ Trial* OtherTrials::open(const std::string& path, std::string& why) {
         return nullptr;
       }
       other.trial = &trials_.emplace_back(std::move(*trial));
-      add_input(path, other.trial->path());
+      add_input(other.trial->path());
       for (const Problem& problem : other.trial->problems()) {
         messages_.report(problem, other.trial->path());
       }

@@ -28,7 +28,7 @@ std::string read_file(const std::string& path) {
     throw ReadError(detail::system_problem(errno, path));
   }
   if (text->size() > limits::json_bytes) {
-    throw ConfigurationError(ConfigurationErrorKind::bad_config, "larger than 256 MiB: not a file of rules");
+    throw ConfigurationError(ConfigurationErrorKind::bad_config, "over the limit (json_bytes): not a file of rules");
   }
   return *std::move(text);
 }

@@ -49,7 +49,7 @@ void Histogram::add(const TensorView& view) {
   for (std::uint64_t start = 0; (n = copy_as_doubles(view, start, values)) > 0; start += n) {
     for (const double value : std::span(values).first(n)) {
       if (!(value >= low && value <= high)) {
-        ++(std::isnan(value) ? nan_ : (value < low ? below_ : above_));
+        ++(std::isnan(value) ? nan_ : outside_);
         continue;
       }
       // The guess may be off by rounding; the edges decide.
@@ -78,14 +78,13 @@ bool Histogram::add(Extent& value) {
 void Histogram::merge(const Histogram& other) {
   refuse_if(edges_ != other.edges_, "histograms of different bins cannot be merged");
   std::ranges::transform(counts_, other.counts_, counts_.begin(), std::plus<>());
-  below_ += other.below_;
-  above_ += other.above_;
+  outside_ += other.outside_;
   nan_ += other.nan_;
 }
 
 void Histogram::clear() noexcept {
   std::fill(counts_.begin(), counts_.end(), 0);
-  below_ = above_ = nan_ = 0;
+  outside_ = nan_ = 0;
 }
 
 }  // namespace smd::tool

@@ -28,8 +28,8 @@ class Histogram {
 
   [[nodiscard]] const std::vector<double>& edges() const noexcept { return edges_; }  ///< One more than bins.
   [[nodiscard]] const std::vector<std::uint64_t>& counts() const noexcept { return counts_; }
-  [[nodiscard]] std::uint64_t below() const noexcept { return below_; }
-  [[nodiscard]] std::uint64_t above() const noexcept { return above_; }
+  /// How many elements, besides NaN, are not within the bounds.
+  [[nodiscard]] std::uint64_t outside() const noexcept { return outside_; }
   [[nodiscard]] std::uint64_t nan() const noexcept { return nan_; }
 
  private:
@@ -37,8 +37,7 @@ class Histogram {
   std::vector<std::uint64_t> counts_;
   double unit_ = 1;
   double per_unit_ = 0;
-  std::uint64_t below_ = 0;
-  std::uint64_t above_ = 0;
+  std::uint64_t outside_ = 0;
   std::uint64_t nan_ = 0;
 };
 

@@ -32,10 +32,9 @@ void write_array(OutputFile& out, const std::vector<Number>& numbers, int precis
 }  // namespace
 
 void note_uncounted(const std::string& what, const Histogram& counted, Diagnostics& messages) {
-  const std::uint64_t outside = counted.below() + counted.above();
   std::string text;
   append_part(text, counted.nan() != 0 ? fmt::format("{} NaN", counted.nan()) : "");
-  append_part(text, outside != 0 ? text::counted(outside, "element") + " outside the bounds" : "");
+  append_part(text, counted.outside() != 0 ? text::counted(counted.outside(), "element") + " outside the bounds" : "");
   if (!text.empty()) {
     messages.note(what + ": in no bin: " + text);
   }
@@ -77,8 +76,11 @@ void HistogramOutput::print_rows(std::vector<Cell> cells, PlaceCell written, con
   const int precision = options_.precision;
   const std::function<void(OutputFile&)> write_edges = [&](OutputFile& to) { write_array(to, edges, precision); };
   const std::function<void(OutputFile&)> write_counts = [&](OutputFile& to) {
-    whole ? write_array(to, std::vector<std::uint64_t>(counts.begin(), counts.end()), precision)
-          : write_array(to, counts, precision);
+    if (whole) {
+      write_array(to, std::vector<std::uint64_t>(counts.begin(), counts.end()), precision);
+    } else {
+      write_array(to, counts, precision);
+    }
   };
   const std::size_t before = cells.size();
   const auto row = [&](Cell bin, Cell low, Cell high, Cell count) {
@@ -92,6 +94,14 @@ void HistogramOutput::print_rows(std::vector<Cell> cells, PlaceCell written, con
   }
   for (std::size_t bin = 0; bin < counts.size(); ++bin) {
     row(bin, edges[bin], edges[bin + 1], whole ? Cell(static_cast<std::uint64_t>(counts[bin])) : Cell(counts[bin]));
+  }
+}
+
+void HistogramOutput::end_step() {
+  if (rows_) {
+    rows_->end_step();
+  } else {
+    out_.flush();
   }
 }
 

@@ -58,7 +58,7 @@ class HistogramOutput {
   void show(const HistogramOf& of, std::vector<Cell> cells, PlaceCell written, const std::string& title,
             const std::vector<double>& edges, const std::vector<double>& counts, bool whole);
 
-  void end_step() { rows_ ? rows_->end_step() : out_.flush(); }
+  void end_step();
   void finish();
 
  private:

@@ -4,11 +4,7 @@
 #include "cli/text.hpp"
 #include "text/number.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <array>
 
 namespace smd::tool {
 
@@ -29,11 +25,11 @@ constexpr auto output_table = in_group(
         valued('o', "output", "FILE", ArgumentKind::file, "write results to FILE, which appears once it is whole")
             .explained(
                 "Write results to FILE. It appears, or is replaced, once it is whole; until then an existing FILE "
-                "stays, and it is kept if the command line is wrong (status 2) or nothing could be read. An ending "
-                "that names another format than tsv, such as .csv, is wrong without -f. Where nothing is selected "
-                "(status 1), FILE is without rows; only formats for arrays leave what was there. With -q it is "
-                "written all the same. A file that is replaced keeps its mode; owner and group too, where the system "
-                "allows it, without which a set-user-ID or set-group-ID file is not replaced."),
+                "stays, and it is kept if the command line is wrong (status 2) or nothing could be read. If FILE ends "
+                "in the name of another format than tsv, such as .csv, -f is required. If nothing is selected (status "
+                "1), FILE has no rows; formats for arrays do not change it. It is written with -q, too. A file that "
+                "is replaced keeps its mode and, where the system allows it, its owner and group; where it does not, "
+                "a set-user-ID or set-group-ID file is not replaced."),
         valued(no_letter, "columns", "A,B", ArgumentKind::columns, "print these columns (JSON: keys) in this order")
             .list()
             .explained("Print these columns (JSON: keys) in this order; all stands for every column, also those that "
@@ -43,20 +39,20 @@ constexpr auto output_table = in_group(
             .list()
             .explained("Sort rows by these columns, the first one first; with a leading -, from the greatest to the "
                        "least. They need not be printed. Numbers are compared as numbers, text naturally, layers.2 "
-                       "before layers.10; NaN and what is missing come last in either direction; rows that are equal "
+                       "before layers.10. NaN and missing values come last in either direction; rows that are equal "
                        "keep their order. Not with --follow."),
         valued(no_letter, "limit", "N", ArgumentKind::number, "print the first N rows only")
-            .explained("Print only the first N rows, of all that are sorted if --sort is given: then no more than N "
-                       "are held in memory. The exit status is the same as without. Not with --follow."),
+            .explained("Print only the first N rows, with --sort the first N in that order; no more than N are then "
+                       "held in memory. The exit status is the same as without. Not with --follow."),
         valued(no_letter, "where", "'COL OP VALUE'", ArgumentKind::columns,
                "only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)")
             .repeatable()
-            .explained("Only rows for which this holds, and each other one given. OP is one of = != < <= > >= and ~, "
-                       "which searches a pattern (PCRE2). The last OP with a blank on either side splits; the blanks "
-                       "may be left out where there is one OP. The column need not be printed. Numbers are compared as "
-                       "numbers, so that a float32 printed as 0.1 equals 0.1, and other text naturally: for < <= > >= "
-                       "beside a number, VALUE must be one. nan equals nan, and a missing value meets no condition. If "
-                       "no row is left, the status is 1."),
+            .explained("Print only rows that meet this and every other condition given. OP is one of = != < <= > >= "
+                       "and ~, which searches a pattern (PCRE2). The last OP between blanks separates COL from VALUE; "
+                       "if there is only one OP, it needs no blanks. The column need not be printed. Numbers are "
+                       "compared as numbers, so that a float32 printed as 0.1 equals 0.1, and other text naturally; "
+                       "to compare a number by < <= > >=, VALUE must be one. nan equals nan, and a missing value meets "
+                       "no condition. If no row is left, the status is 1."),
         flag('H', "no-header", "print no header line"),
         flag('0', "null", "NUL instead of newline, in lists read and in one column written")
             .explained(
@@ -97,18 +93,6 @@ std::vector<SortKey> sort_keys(const CommandLine& line) {
 }
 
 }  // namespace
-
-std::size_t only_flag(const CommandLine& line, std::span<const std::string_view> flags) {
-  std::size_t chosen = 0;
-  for (std::size_t i = 0; i < flags.size(); ++i) {
-    if (line.has(flags[i]) && chosen != 0) {
-      throw UsageError(
-          fmt::format("--{} and --{} exclude each other: one view at a time", flags[chosen - 1], flags[i]));
-    }
-    chosen = line.has(flags[i]) ? i + 1 : chosen;
-  }
-  return chosen;
-}
 
 double smoothing_weight(const std::string& text) {
   const std::optional<double> weight = text::number_of(text);

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/command_line.hpp"
@@ -16,8 +20,21 @@
 
 namespace smd::tool {
 
-/// Which one of some flags was given, from 1; 0: none. @throws UsageError for two of them.
-[[nodiscard]] std::size_t only_flag(const CommandLine& line, std::span<const std::string_view> flags);
+/// Returns what the one flag that was given stands for; `Choice()` if none was. @throws UsageError for two of them.
+template <class Choice, std::size_t Count>
+[[nodiscard]] Choice only_flag(const CommandLine& line,
+                               const std::array<std::pair<std::string_view, Choice>, Count>& flags) {
+  const auto given = [&line](const auto& flag) { return line.has(flag.first); };
+  const auto* const first = std::ranges::find_if(flags, given);
+  if (first == flags.end()) {
+    return Choice();
+  }
+  if (const auto* const other = std::find_if(first + 1, flags.end(), given); other != flags.end()) {
+    throw UsageError("--" + std::string(first->first) + " and --" + std::string(other->first) +
+                     " exclude each other: one view at a time");
+  }
+  return first->second;
+}
 
 /// The weight that --smooth gives. @throws InvalidValue unless 0 <= W < 1.
 [[nodiscard]] double smoothing_weight(const std::string& text);

@@ -68,6 +68,7 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
     column.asked = !options.columns.empty() || (index ? column.asked : options.with_trial);
     column.if_any = column.if_any && options.columns.empty();
   }
+  wanted_ = mapped(columns_, [this](const Column& column) { return wants(column.name); });
   format_ = make({out, options, messages, std::move(printed)});
 }
 
@@ -94,6 +95,7 @@ RowWriter::RowWriter(RowWriter& to, Turn& turn)
       sort_by_(to.sort_by_),
       limit_(to.sorted_ ? std::nullopt : to.limit_),
       json_(to.json_),
+      wanted_(to.wanted_),
       held_(new HeldRows{to, turn}) {
   for (const auto& [index, condition] : to.where_) {
     where_.emplace_back(index, RowCondition(condition.comparison()));
@@ -138,6 +140,7 @@ std::optional<std::size_t> RowWriter::find_column(std::string_view option, const
   const auto column =
       std::ranges::find_if(columns_, [&](const Column& c) { return c.name == name && (to_sort || !c.sort_only); });
   if (column == columns_.end()) {
+    refuse_if(name == "all" && option == "--columns", "--columns: all stands for every column: give it alone");
     std::vector<std::string_view> known(trial_column_ ? 1 : 0, trial_column);
     for (const Column& one : columns_) {
       if (to_sort || !one.sort_only) {

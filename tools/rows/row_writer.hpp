@@ -87,23 +87,13 @@ class RowWriter {
   /// As `row`, if most cells may not be wanted: `make(i)` returns the cell of column i.
   template <class Make>
   void row_of(const Make& make) {
-    if (sorted_ || !where_.empty()) {
-      std::vector<Cell> cells;
-      for (std::size_t i = 0; i < columns_.size(); ++i) {
-        cells.push_back(make(i));
+    made_.resize(columns_.size());
+    for (std::size_t i = 0; i < made_.size(); ++i) {
+      if (wanted_[i]) {
+        made_[i] = make(i);
       }
-      return row(cells);
     }
-    const bool past_limit = full();
-    ++rows_;
-    if (out_.discards() || past_limit) {
-      return;
-    }
-    picked_.resize(chosen_.size());
-    for (std::size_t i = 0; i < chosen_.size(); ++i) {
-      picked_[i] = chosen_[i] ? make(*chosen_[i]) : Cell(trial_);
-    }
-    print(picked_);
+    row(made_);
   }
   /// Prints the header, if there is one and none was printed, though no row may follow. Not for the writer of one of
   /// several trials.
@@ -152,6 +142,8 @@ class RowWriter {
   std::optional<std::uint64_t> limit_;
   bool json_;
   bool trial_column_ = true;
+  std::vector<bool> wanted_;  // whether the column is printed, sorted by or compared
+  std::vector<Cell> made_;    // by `row_of`
   std::vector<Cell> picked_;
   std::string trial_;
   std::unique_ptr<RowFormat> format_;  // null if rows are passed on

@@ -205,8 +205,12 @@ ExitStatus run(const RuleCommandOptions& options, Diagnostics& messages) {
   for (const PythonSpec& spec : options.pythons) {
     std::ranges::move(python.load(spec), std::back_inserter(added));
   }
-  if (options.task == Task::list || options.task == Task::describe) {
-    options.task == Task::list ? list_rules(options, messages) : describe(options, messages);
+  if (options.task == Task::list) {
+    list_rules(options, messages);
+    return ExitStatus::yes;
+  }
+  if (options.task == Task::describe) {
+    describe(options, messages);
     return ExitStatus::yes;
   }
   if (options.merge) {
@@ -229,7 +233,11 @@ ExitStatus run(const RuleCommandOptions& options, Diagnostics& messages) {
     return ExitStatus::yes;
   }
   Runner runner(options, requests, messages);
-  options.task == Task::explain ? runner.explain() : runner.evaluate();
+  if (options.task == Task::explain) {
+    runner.explain();
+  } else {
+    runner.evaluate();
+  }
   return ExitStatus::yes;
 }
 

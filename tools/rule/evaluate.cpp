@@ -171,8 +171,7 @@ void TrialEvaluation::report_problem(const Problem& problem) {
 
 void TrialEvaluation::report(std::size_t rule, RuleResult result) {
   Diagnostics& messages = context_.messages;
-  const std::string withheld = stop_not_performed(context_.requests[rule], result);
-  if (!withheld.empty()) {
+  if (const std::string withheld = stop_not_performed(context_.requests[rule], result); !withheld.empty()) {
     add_once(result.warnings, withheld);
   }
   complain(rule, result);
@@ -209,13 +208,11 @@ void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_
   Progress progress("evaluating steps", 0);
   watch_evaluation(options, progress, stop);
   const std::optional<GlobalStep> end = options.end;
-  const bool selected = options.steps.has_value();  // if none are selected, that was reported
-  if (!selected && trial.listed_steps().empty()) {
+  if (!options.steps && trial.listed_steps().empty()) {  // if none are selected, that was reported
     report_no_step(trial, context.messages, ExitStatus::nothing_evaluated);
   }
   TrialEvaluation evaluation(context, trial, name, std::move(options), &reports);
-  const bool all = evaluate_saved(evaluation.evaluator(), trial, end);
-  evaluation.conclude(!all);
+  evaluation.conclude(!evaluate_saved(evaluation.evaluator(), trial, end));
 }
 
 void report_unread(const EvaluationContext& context, std::string_view name, const std::string& why,

@@ -66,13 +66,8 @@ class TrialEvaluation {
                            std::optional<std::string>, std::string, std::uint64_t, std::string>;
 
   static Found key_of(std::size_t rule, const Finding& finding) {
-    return {rule,
-            finding.step,
-            finding.tensor,
-            finding.worker,
-            finding.check,
-            std::bit_cast<std::uint64_t>(finding.value),  // also a NaN is like itself
-            finding.message};
+    const auto bits = std::bit_cast<std::uint64_t>(finding.value);  // also a NaN is like itself
+    return {rule, finding.step, finding.tensor, finding.worker, finding.check, bits, finding.message};
   }
   void found(std::size_t rule, const Finding& finding);
   void note_withdrawn(bool all);

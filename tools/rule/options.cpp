@@ -150,8 +150,11 @@ double time_from(const std::string& text) {
   throw InvalidValue(single_quoted(text) + " is no time: give seconds since 1970, or a time as 2024-05-01T12:00:00Z");
 }
 
-// In the order of `Task`, after `evaluate`.
-constexpr std::array<std::string_view, 5> task_flags = {"list", "describe", "explain", "check-config", "hook-config"};
+constexpr std::array<std::pair<std::string_view, Task>, 5> task_flags = {{{"list", Task::list},
+                                                                          {"describe", Task::describe},
+                                                                          {"explain", Task::explain},
+                                                                          {"check-config", Task::check_config},
+                                                                          {"hook-config", Task::hook_config}}};
 
 bool only_of_findings(const OutputOptions& output) {
   const auto in_finding = [](std::string_view column) {
@@ -232,7 +235,7 @@ RuleCommandOptions RuleCommandOptions::from(const CommandLine& line) {
   RuleCommandOptions options;
   static_cast<ShowOptions&>(options) = ShowOptions::from(line);
   options.following = FollowingOptions::from(line);
-  options.task = static_cast<Task>(only_flag(line, task_flags));
+  options.task = only_flag(line, task_flags);
   options.described = line.value("describe").value_or("");
   options.asked = RuleOptions::from(line);
   options.other = line.value("other");

@@ -48,8 +48,7 @@ constexpr const char* program =
     "  sys.exit(77 if error.name.split('.')[0] == 'smd' else error)\n"
     "main(3)\n";
 constexpr std::string_view how_to_install =
-    ": install the packages python3 and python3-smd, or name another with "
-    "--python-command";
+    ": install the packages python3 and python3-smd, or name another with --python-command";
 
 }  // namespace
 

@@ -431,7 +431,7 @@ std::span<const std::string_view> report_formats() {
 }
 
 const ReportFormat& report_format(std::string_view name) {
-  return *std::ranges::find_if(formats, [&](const ReportFormat& format) { return format.name == name; });
+  return *std::ranges::find(formats, name, &ReportFormat::name);
 }
 
 std::vector<Column> record_columns() {

@@ -17,7 +17,6 @@
 #include "rows/elements.hpp"
 #include "select/saved_forms.hpp"
 #include "select/select.hpp"
-#include "select/trial_times.hpp"
 
 namespace smd::tool::runs {
 
@@ -134,9 +133,7 @@ void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsign
   }
   facts.steps = steps.size();
   facts.last_step = steps.empty() ? std::nullopt : std::optional(steps.back().value);
-  const Pace pace = pace_of(trial, steps, messages);
-  facts.duration = pace.duration;
-  facts.rate = pace.rate;
+  facts.pace = pace_of(trial, steps, messages);
   facts.exit_code = trial.exit_code();
   if (const std::string left_out = incomplete_steps(trial); !left_out.empty() && !options.following.follow) {
     messages.note_once(left_out + "; nothing is read there");
@@ -164,8 +161,8 @@ void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsign
     bool unread = false;
     for (const Problem& problem : column.problems()) {
       const bool absent = problem.kind == ProblemKind::absent;
-      const bool only_not_yet =
-          problem.kind == ProblemKind::not_yet && !scalar;  // with numbers, the job will soon write it
+      // With numbers, the job will soon write it.
+      const bool only_not_yet = problem.kind == ProblemKind::not_yet && !scalar;
       const bool again = options.following.follow;
       unread = unread || problem.kind != ProblemKind::not_yet || (only_not_yet && !again);
       if ((absent || only_not_yet) && !again) {
@@ -251,10 +248,8 @@ RunFacts read_run(const std::string& path, std::string run, const RunsOptions& o
   };
   const auto read = [&](Trial& trial) { read_into(facts, trial, options, jobs, messages); };
   with_trial(path, reading, messages, read, {}, open);
-  if (!facts.readable()) {
-    return {.trial = path, .run = std::move(facts.run), .awaited = facts.awaited};
-  }
-  return facts;
+  return facts.readable() ? std::move(facts)
+                          : RunFacts{.trial = path, .run = std::move(facts.run), .awaited = facts.awaited};
 }
 
 }  // namespace smd::tool::runs

@@ -16,6 +16,7 @@
 #include "rows/cell.hpp"
 #include "rows/row_writer.hpp"
 #include "select/explanations.hpp"
+#include "select/trial_times.hpp"
 
 namespace smd::tool::runs {
 
@@ -49,8 +50,7 @@ struct RunFacts {
   std::optional<std::int64_t> age = {};
   std::size_t steps = 0;
   std::optional<std::int64_t> last_step = {};
-  std::optional<double> duration = {};
-  std::optional<double> rate = {};
+  Pace pace = {};
   std::optional<std::uint64_t> disk = {};
   std::optional<std::int64_t> exit_code = {};  ///< As `Trial::exit_code`.
   std::map<std::string, ScalarFacts> scalars = {};

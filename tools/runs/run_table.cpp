@@ -34,15 +34,15 @@ std::vector<RunColumn> fixed(const std::optional<std::int64_t>& planned) {
       {number("age"), [](const RunFacts& run) { return Cell(run.age); }},
       {number("steps"), [](const RunFacts& run) { return run.readable() ? Cell(run.steps) : Cell(); }},
       {number("last_step"), [](const RunFacts& run) { return Cell(run.last_step); }},
-      {number("duration"), [](const RunFacts& run) { return Cell(run.duration); }},
-      {number("rate"), [](const RunFacts& run) { return Cell(run.rate); }},
+      {number("duration"), [](const RunFacts& run) { return Cell(run.pace.duration); }},
+      {number("rate"), [](const RunFacts& run) { return Cell(run.pace.rate); }},
       {number("disk"), [](const RunFacts& run) { return Cell(run.disk); }}};
   if (planned) {
     columns.push_back({{.name = "eta", .align = Align::right, .asked = true}, [step = *planned](const RunFacts& run) {
                          const double left = static_cast<double>(step) - static_cast<double>(run.last_step.value_or(0));
                          return !run.last_step || run.status == "ended" ? Cell()
                                 : left <= 0                             ? Cell(0.0)
-                                : run.rate && *run.rate > 0             ? Cell(left / *run.rate)
+                                : run.pace.rate.value_or(0) > 0         ? Cell(left / *run.pace.rate)
                                                                         : Cell();
                        }});
   }
@@ -102,6 +102,12 @@ class RunTable {
       std::erase_if(output.sort, [&](const SortKey& key) { return unknown(key.column); });
       std::erase_if(output.where, [&](const Comparison& one) { return unknown(one.name); });
     }
+    const auto is_eta = [](std::string_view name) { return name == "eta"; };
+    const bool asks_for_eta = std::ranges::any_of(output.columns, is_eta) ||
+                              std::ranges::any_of(output.sort, is_eta, &SortKey::column) ||
+                              std::ranges::any_of(output.where, is_eta, &Comparison::name);
+    refuse_if(asks_for_eta && std::ranges::none_of(columns, is_eta, &Column::name),
+              "the column eta needs --until-step N");
     output.with_trial = output.columns.empty() || output.with_trial;
     output.column_hint = " (other scalars: -n NAME)";
     if (options_.best && output.sort.empty()) {
@@ -205,8 +211,7 @@ class RunTable {
     for (const auto& [key, found] : values) {
       const auto is_first = [&first = *found.front()](const HpValue* value) { return *value == first; };
       if (options_.hp == HpChoice::all || std::ranges::count_if(found, is_first) < readable) {
-        keys_.push_back(key);
-        key_columns_.push_back("hp." + key);
+        key_columns_.emplace(key, "hp." + key);
       }
     }
   }
@@ -235,9 +240,9 @@ class RunTable {
         add_number(scalar.last_column, &ScalarFacts::last_cell);
       }
     }
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      columns_.push_back({{.name = key_columns_[i], .in_json = false}, [&key = keys_[i]](const RunFacts& run) {
-                            const auto found = run.hyperparameters.find(key);
+    for (const auto& [key, column] : key_columns_) {
+      columns_.push_back({{.name = column, .in_json = false}, [&of = key](const RunFacts& run) {
+                            const auto found = run.hyperparameters.find(of);
                             return found == run.hyperparameters.end() ? Cell() : found->second.cell();
                           }});
     }
@@ -273,7 +278,7 @@ class RunTable {
 
   [[nodiscard]] std::string hyperparameters_json(const RunFacts& run, const OutputOptions& output) const {
     std::string text;
-    for (const std::string& key : keys_) {
+    for (const auto& [key, unused] : key_columns_) {
       if (const auto found = run.hyperparameters.find(key); found != run.hyperparameters.end()) {
         text += text.empty() ? "{" : ",";
         append_json_cell(text, key, output.precision, output.nonfinite);
@@ -288,8 +293,7 @@ class RunTable {
   bool may_grow_;
   std::vector<RunColumn> fixed_;
   std::vector<ShownScalar> scalars_;
-  std::vector<std::string> keys_;
-  std::vector<std::string> key_columns_;
+  std::map<std::string, std::string> key_columns_;  // of hyperparameters, by key
   std::vector<RunColumn> columns_;
   std::string scalars_json_;  // of the run whose row is printed
   std::string hyperparameters_json_;

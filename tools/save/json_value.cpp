@@ -76,7 +76,7 @@ StandardText standard_text(std::string_view python) {
   return result;
 }
 
-[[noreturn]] void refuse_text(const text::JsonError& error, const StandardText* standard) {
+[[noreturn]] void refuse_text(const text::JsonError& error, const StandardText& standard) {
   switch (error.fault) {
     case text::JsonFault::too_deep:
       throw InvalidValue("nested deeper than an array of " + std::to_string(limits::dimensions) + " dimensions can be");
@@ -89,23 +89,8 @@ StandardText standard_text(std::string_view python) {
     case text::JsonFault::no_memory:
       break;
   }
-  const auto byte = static_cast<std::size_t>(error.offset);
-  throw InvalidValue("invalid JSON at byte " + std::to_string(standard == nullptr ? byte : standard->original(byte)));
-}
-
-/// `standard`: null if there are no constants.
-text::JsonDocument<json> built(std::string_view text, const StandardText* standard) {
-  text::NullMeaning constant;
-  if (standard != nullptr) {
-    constant = [next = standard->nulls.begin(), end = standard->nulls.end()]() mutable {
-      return next == end ? std::nullopt : *next++;  // a text that is no JSON may have more: `nullx`
-    };
-  }
-  text::JsonDocument<json> document;
-  if (const auto error = text::parse_json(text, document, deepest, constant)) {
-    refuse_text(*error, standard);
-  }
-  return document;
+  const std::size_t byte = standard.original(static_cast<std::size_t>(error.offset));
+  throw InvalidValue("invalid JSON at byte " + std::to_string(byte));
 }
 
 std::optional<double> special(const json& value) {
@@ -128,7 +113,7 @@ std::string text_of(const json& value) {
   refuse(value, " does not fit " + std::string(to_string(dtype)));
 }
 
-/// The least number that rounds to infinity: half way from the greatest finite one to the next power of two.
+/// The smallest number that rounds to infinity: half way from the largest finite one to the next power of two.
 template <class Stored>
 constexpr double first_beyond = std::numeric_limits<double>::infinity();
 template <>
@@ -246,11 +231,20 @@ void append_string(std::vector<std::byte>& bytes, std::string_view text) {
 }
 
 text::JsonDocument<json> parse_json(std::string_view text) {
-  if (text.find("NaN") == text.npos && text.find("Infinity") == text.npos) {
-    return built(text, nullptr);
+  StandardText standard;
+  text::NullMeaning constant;
+  if (text.find("NaN") != text.npos || text.find("Infinity") != text.npos) {
+    standard = standard_text(text);
+    text = standard.text;
+    constant = [next = standard.nulls.begin(), end = standard.nulls.end()]() mutable {
+      return next == end ? std::nullopt : *next++;  // a text that is no JSON may have more: `nullx`
+    };
   }
-  const StandardText standard = standard_text(text);
-  return built(standard.text, &standard);
+  text::JsonDocument<json> document;
+  if (const auto error = text::parse_json(text, document, deepest, constant)) {
+    refuse_text(*error, standard);
+  }
+  return document;
 }
 
 Dtype parse_dtype(const std::string& name) {
@@ -271,7 +265,8 @@ Array array_from_json(const json& value, std::optional<Dtype> dtype, const std::
   Array array;
   array.dtype = dtype ? *dtype : guess(value);
   const Shape found = shape_of(value, is_complex(array.dtype));
-  invalid_if(found.size() > limits::dimensions, "the value is nested deeper than 64 lists");
+  invalid_if(found.size() > limits::dimensions,
+             "the value is nested deeper than " + std::to_string(limits::dimensions) + " lists");
   array.shape = shape.value_or(found);
   invalid_if(!element_count(array.shape) || element_count(array.shape) != element_count(found),
              "shape " + to_string(array.shape) + " does not fit a value of shape " + to_string(found));

@@ -64,7 +64,7 @@ void for_each_line(const Interruption& interruption, std::string_view ends,
     }
     line.append(rest);
     if (line.size() > limits::json_bytes) {
-      throw ReadError({ProblemKind::damaged, "standard input", {}, "a line is longer than 256 MiB"});
+      throw ReadError({ProblemKind::damaged, "standard input", {}, "a line is longer than the limit (json_bytes)"});
     }
   }
 }

@@ -46,7 +46,7 @@ Shape parse_shape(std::string_view text, const std::string& where) {
     refuse_file_if(!size || *size < 0, where, "the header has a shape that is not one of whole numbers");
     shape.push_back(*size);
   }
-  refuse_file_if(shape.size() > limits::dimensions, where, "more than 64 dimensions");
+  refuse_file_if(shape.size() > limits::dimensions, where, "more dimensions than the limit (dimensions)");
   return shape;
 }
 
@@ -142,7 +142,7 @@ std::optional<std::size_t> npy_header_bytes(std::string_view file, const std::st
   }
   std::uint32_t length = 0;
   std::memcpy(&length, file.data() + 8, length_bytes);
-  refuse_file_if(length > most_header_bytes, where, "the header is longer than 1 MiB");
+  refuse_file_if(length > most_header_bytes, where, "the header is longer than any that NumPy reads");
   return 8 + length_bytes + length;
 }
 

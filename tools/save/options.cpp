@@ -10,7 +10,6 @@
 #include "text/environment.hpp"
 #include "text/number.hpp"
 
-#include <smd/error.hpp>
 #include <smd/reduction.hpp>
 
 #include <cmath>

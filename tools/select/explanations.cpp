@@ -89,32 +89,32 @@ std::vector<GlobalStep> repeating_steps(const Trial& trial, Mode mode) {
   return result;
 }
 
-/// Text to follow the name of a tensor that no step of the mode has: it was not saved, or only at steps whose numbers
-/// earlier ones have. `own`: the steps at which it was saved.
+/// Text to follow the name of a tensor that no step of the mode has: it was not saved, or only at steps that repeat an
+/// earlier step's number. `own`: the steps at which it was saved.
 std::string not_saved_in(const Trial& trial, Mode mode, std::span<const SelectedStep> own) {
   for (const GlobalStep step : repeating_steps(trial, mode)) {
     if (std::ranges::any_of(own, [&](const SelectedStep& saved) { return saved.step == step; })) {
       return fmt::format(
-          " was saved{} only at steps whose numbers earlier steps have, which answer; without -m, -s {} shows it",
+          " was saved{} only at steps that repeat an earlier step, and the earlier one is used; without -m, -s {} "
+          "shows it",
           in_the_mode(mode), step.value);
     }
   }
   return " was not saved at any step" + in_the_mode(mode);
 }
 
-/// The message for a mode asked of a trial whose steps have none: names show the mode instead, with an example.
+/// Returns the message for a mode asked of a trial whose steps have none. It gives a name, if possible one that shows
+/// the mode.
 std::string without_modes(const Trial& trial, Mode asked) {
   const std::string words = asked == Mode::train  ? "train|training|trn"
                             : asked == Mode::eval ? "eval|evaluation|val|valid|validation|test|holdout|dev"
                                                   : std::string(mode_text(asked));
   std::vector<std::string> names = trial.tensor_names({.regex = {"(?i)(?<![a-z])(?:" + words + ")(?![a-z])"}});
-  const char* shown = "; tensor names show them, such as ";
   if (names.empty()) {
     names = trial.tensor_names();
-    shown = "; tensor names may show them; there is ";
   }
-  return fmt::format("the steps of this trial have no modes{}; select by name instead",
-                     names.empty() ? "" : shown + single_quoted(names.front()));
+  return "the steps of this trial have no modes; select by name instead" +
+         (names.empty() ? "" : ", such as " + single_quoted(names.front()));
 }
 
 void say(Diagnostics& messages, std::string_view tag, std::string_view text) {
@@ -291,9 +291,9 @@ void note_repeated(const Trial& trial, const SelectedStep& step, Diagnostics& me
     return;
   }
   messages.note(fmt::format(
-      "{} {} was saved more than once: global step {} answers; without -m, -s {} shows the rest",
+      "{} {} was saved more than once: global step {} is used; without -m, -s {} shows the rest",
       kind_of_step(step.mode), step.mode_step.value, steps.front().value,
-      text::joined(std::span(steps).subspan(1), ", ", [](GlobalStep other) { return std::to_string(other.value); })));
+      text::joined(std::span(steps).subspan(1), ",", [](GlobalStep other) { return std::to_string(other.value); })));
 }
 
 void note_saved_since(const Trial& trial, Mode mode, GlobalStep last, std::span<const GlobalStep> own,
@@ -302,8 +302,8 @@ void note_saved_since(const Trial& trial, Mode mode, GlobalStep last, std::span<
   std::erase_if(steps, [&](GlobalStep step) { return !std::ranges::binary_search(own, step); });
   if (!steps.empty() && steps.back() > last) {
     messages.note(fmt::format(
-        "the last {} by its number is global step {}, and the job counted anew after it; without -m, -s {} shows what "
-        "it saved last",
+        "the highest {} is global step {}, but the job repeated step numbers after it; without -m, -s {} shows what it "
+        "saved last",
         kind_of_step(mode), last.value, steps.back().value));
   }
 }

@@ -47,11 +47,11 @@ void say_no_step_chosen(Trial& trial, const StepRequest& request, bool told, Dia
 void say_no_value(const Trial& trial, const SelectionOptions& options, const std::string& tensor,
                   const std::optional<GlobalStep>& step, Diagnostics& messages);
 
-/// Notes that a mode step was saved more than once: the first step with its number answers.
+/// Notes that a mode step was saved more than once: the first global step with its number is used.
 void note_repeated(const Trial& trial, const SelectedStep& step, Diagnostics& messages);
 
-/// Notes that the job counted anew after `last`, the global step that the mode's last step means, if it saved one of
-/// `own` since. `own`: the global steps to choose from, ascending.
+/// Notes that the job repeated mode steps after `last`, the global step of the mode's highest step, if such a repeat is
+/// in `own`. `own`: the global steps to choose from, ascending.
 void note_saved_since(const Trial& trial, Mode mode, GlobalStep last, std::span<const GlobalStep> own,
                       Diagnostics& messages);
 

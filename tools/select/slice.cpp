@@ -69,10 +69,8 @@ Range resolve(const SliceTerm& term, std::int64_t size) {
   };
   const std::int64_t start = term.start ? clamp(*term.start) : (forward ? lower : upper);
   const std::int64_t stop = term.stop ? clamp(*term.stop) : (forward ? upper : lower);
-  if (forward) {
-    return {start, start < stop ? (stop - start - 1) / term.step + 1 : 0};
-  }
-  return {start, stop < start ? (start - stop - 1) / -term.step + 1 : 0};
+  const std::int64_t distance = forward ? stop - start : start - stop;
+  return {start, distance > 0 ? (distance - 1) / (forward ? term.step : -term.step) + 1 : 0};
 }
 
 std::int64_t checked_index(const SliceTerm& term, std::int64_t size, std::size_t axis) {

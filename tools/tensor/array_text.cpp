@@ -87,7 +87,11 @@ class Printer {
   void measure_axis(std::size_t axis, std::uint64_t place) {
     const auto measure_part = [&](std::int64_t i) {
       const std::uint64_t inner = inner_place(axis, place, i);
-      axis + 1 == shape_.size() ? measure(word(inner)) : measure_axis(axis + 1, inner);
+      if (axis + 1 == shape_.size()) {
+        measure(word(inner));
+      } else {
+        measure_axis(axis + 1, inner);
+      }
     };
     for_each_on_axis(axis, measure_part, [] {});
   }

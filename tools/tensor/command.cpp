@@ -103,14 +103,10 @@ class Smoothing {
   void refresh(const Trial& trial) {
     const TrialSnapshot now = TrialSnapshot::last(trial);
     const std::pair state(superseded_values(trial), now.generation());
-    bool anew = std::exchange(state_, state) != state;
-    if (std::exchange(files_, now.listed_files()) != now.listed_files()) {
-      const std::vector<GlobalStep> steps = trial.steps();
-      const auto known = std::ranges::upper_bound(steps, newest_) - steps.begin();
-      anew = std::exchange(known_, std::ssize(steps)) != known || anew;
-      newest_ = steps.empty() ? newest_ : steps.back();
-    }
-    if (anew) {
+    const bool came_late = now.steps_up_to(newest_) != known_;
+    newest_ = trial.last_complete_step().value_or(newest_);
+    known_ = now.steps_up_to(newest_);
+    if (std::exchange(state_, state) != state || came_late) {
       series_.clear();
     }
   }
@@ -163,9 +159,8 @@ class Smoothing {
   const TensorOptions& options_;
   std::map<Name, SmoothedSeries> series_;
   std::pair<std::uint64_t, std::uint64_t> state_;
-  std::size_t files_ = 0;     // that were listed at the last call
-  std::ptrdiff_t known_ = 0;  // complete steps, then
-  GlobalStep newest_;         // and the last of them
+  std::size_t known_ = 0;  // complete steps at the last call
+  GlobalStep newest_;      // and the last of them
 };
 
 /// Reads the values that are selected of a trial, and passes them to the view in the documented order.

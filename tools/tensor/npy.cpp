@@ -126,7 +126,11 @@ bool write_npy_elements(Dtype dtype, const NpyType& type, std::span<const std::b
   if (dtype == Dtype::string) {
     return write_strings(type.item_size, bytes, write);
   }
-  is_widened(dtype) ? write_widened(dtype, bytes, write) : write(bytes);
+  if (is_widened(dtype)) {
+    write_widened(dtype, bytes, write);
+  } else {
+    write(bytes);
+  }
   return true;
 }
 

@@ -67,7 +67,11 @@ void NpzWriter::add(std::string_view key, Dtype dtype, std::span<const std::int6
 void NpzWriter::finish() {
   if (!left_out_.empty()) {
     const std::string text = "-f npz leaves out " + quoted_list(left_out_, 3) + ": " + std::string(not_text);
-    zip_.empty() ? messages_.fail("Usage", text, ExitStatus::usage) : messages_.warning(text);
+    if (zip_.empty()) {
+      messages_.fail("Usage", text, ExitStatus::usage);
+    } else {
+      messages_.warning(text);
+    }
   }
   if (encoded_ > 0) {
     messages_.note("-f npz: " + counted(encoded_, "key", "is", "are") +

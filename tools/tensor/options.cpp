@@ -6,6 +6,7 @@
 #include "operands/operands.hpp"
 #include "rows/row_writer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -42,11 +43,17 @@ constexpr auto own_options = in_group(
 
 constexpr std::array<std::string_view, 5> binary_formats = {"npy", "npz", "raw", "pgm", svg_format};
 
-// In the order of `TensorViewKind`, after `values`.
-constexpr std::array<std::string_view, 6> view_flags = {"stat", "matrix", "hist", "heatmap", "spark", "pivot"};
+constexpr std::array<std::pair<std::string_view, TensorViewKind>, 6> view_flags = {
+    {{"stat", TensorViewKind::stat},
+     {"matrix", TensorViewKind::matrix},
+     {"hist", TensorViewKind::hist},
+     {"heatmap", TensorViewKind::heatmap},
+     {"spark", TensorViewKind::spark},
+     {"pivot", TensorViewKind::pivot}}};
 
 std::string flag_of(TensorViewKind view) {
-  return view == TensorViewKind::values ? "" : "--" + std::string(view_flags[static_cast<std::size_t>(view) - 1]);
+  const auto* const flag = std::ranges::find(view_flags, view, [](const auto& one) { return one.second; });
+  return flag == view_flags.end() ? "" : "--" + std::string(flag->first);
 }
 
 void check_view(const TensorOptions& options, const CommandLine& line) {
@@ -63,12 +70,12 @@ void check_view(const TensorOptions& options, const CommandLine& line) {
   refuse_if(options.smooth && options.view != TensorViewKind::values && options.view != TensorViewKind::spark,
             "--smooth is for rows and curves: not with " + flag);
   refuse_if(options.smooth && options.reading.superseded != Superseded::left_out,
-            "--smooth goes over the values that count: not with --superseded or --with-superseded");
+            "--smooth uses no superseded values: not with --superseded or --with-superseded");
   const bool one_for_each_step = options.stack || options.svg() || picture || options.view == TensorViewKind::hist ||
                                  options.view == TensorViewKind::pivot;
   const std::string asked = options.stack ? "--stack" : flag.empty() ? "-f " + format : flag;
   refuse_if(one_for_each_step && options.reading.superseded == Superseded::included,
-            asked + " has one value for each step: not with --with-superseded");
+            asked + " shows one value for each step: not with --with-superseded, which gives several");
   refuse_if(options.stack && format != "npy" && format != "npz", "--stack needs -f npy or -f npz");
   refuse_if(line.has("bins") && options.view != TensorViewKind::hist, "--bins needs --hist");
   refuse_if(options.picture.scale == ScaleKind::logarithmic &&
@@ -84,7 +91,6 @@ void check_following(const TensorOptions& options) {
   if (!options.following.follow) {
     return;
   }
-  refuse_if(options.selection.incomplete, "--follow and --incomplete: a step is shown once, when it is complete");
   const std::string& format = options.output.format;
   refuse_if((options.binary() && format != "raw") || options.folder,
             "--follow prints values as they come: -f " + format + (options.folder ? " -o " + *options.folder : "") +
@@ -113,7 +119,7 @@ bool TensorOptions::binary() const noexcept { return contains(binary_formats, ou
 TensorOptions TensorOptions::from(const CommandLine& line) {
   TensorOptions options;
   static_cast<ShowOptions&>(options) = ShowOptions::from(line);
-  options.view = static_cast<TensorViewKind>(only_flag(line, view_flags));
+  options.view = only_flag(line, view_flags);
   options.slice = line.convert("slice", [](const std::string& text) { return SliceSpec::parse(text); });
   options.bins = line.convert("bins", [](const std::string& text) { return BinSpec::parse(text); }).value_or(BinSpec());
   options.bins_given = line.has("bins");

@@ -144,7 +144,7 @@ class RowsView final : public ValueView {
     for (std::uint64_t place = 0; place < size && !rows_.full(); ++place) {
       cells_[index_column] = IndexCell{index};
       cells_[static_cast<std::size_t>(NumberColumn::value)] = elements.cell(place);
-      show_row();
+      rows_.row(cells_);
       advance(index, value.shape());
     }
   }
@@ -216,12 +216,9 @@ class RowsView final : public ValueView {
     return rows_.pattern_of(cells_, varies);
   }
 
-  void show_row() {
-    rows_.row_of([this](std::size_t column) { return cells_[column]; });
-  }
   void show_row(const ValueKey& key, Dtype dtype, const ShapeCell& shape, const Cell& element) {
     set_cells(key, dtype, shape, element);
-    show_row();
+    rows_.row(cells_);
   }
 
   /// Sets the cells of a row, in the order of `row_columns`, without an index. They borrow from what is passed.

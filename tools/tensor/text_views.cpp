@@ -121,6 +121,8 @@ class MatrixView : public ValueView {
     const Elements elements(value.view());
     warn_unless_utf8(elements, key, context_.messages);
     const bool csv = context_.options.output.format == "csv";
+    const auto append = csv ? append_csv : append_tsv;
+    const auto append_shown = csv ? append_csv_shown : append_tsv_shown;
     const bool terminal = context_.out.is_terminal();
     const bool ascii = context_.options.output.terminal.ascii;
     const Shape& shape = value.shape();
@@ -133,9 +135,9 @@ class MatrixView : public ValueView {
       text.clear();
       append_text(text, elements.cell(place), context_.options.output.precision);
       if (terminal) {
-        csv ? append_csv_shown(line, text, ascii) : append_tsv_shown(line, text, ascii);
+        append_shown(line, text, ascii);
       } else {
-        csv ? append_csv(line, text) : append_tsv(line, text);
+        append(line, text);
       }
       if ((place + 1) % columns != 0) {
         line += csv ? ',' : '\t';

@@ -51,7 +51,7 @@ class Waiting {
         show(path, nullptr, std::vector<Standing>(conditions_.size()));
         return;
       }
-      add_input(path, trial->path());
+      add_input(trial->path());
       if (!check_modes(*trial, options_.selection.modes, messages_)) {
         show(path, nullptr,
              std::vector<Standing>(conditions_.size(), {.state = StepState::unavailable, .skipped = true}));
@@ -119,7 +119,7 @@ class Waiting {
       std::string_view reason;
       if (standing.state == StepState::unavailable && (unread || !standing.problems.empty())) {
         if (!holds(standings)) {
-          const std::string text = path + ": " + condition.text + ": cannot be told, not all of the trial can be read";
+          const std::string text = path + ": " + condition.text + ": unknown, because not all of the trial can be read";
           // Whether a value is lost for another reason than one that has a status of its own.
           const bool never_comes = std::ranges::any_of(standing.problems, [](const Problem& problem) {
             return problem.kind == ProblemKind::absent || problem.kind == ProblemKind::warning;

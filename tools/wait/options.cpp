@@ -28,14 +28,14 @@ constexpr auto own_options = in_group(
                "a tensor of this collection was saved, at these steps")
             .repeatable(),
         valued(no_letter, "after", "N", ArgumentKind::number,
-               "a step after step N can be read; --columns step prints it, with -m --columns mode_step"),
+               "a step after step N can be read; --columns step prints it (with -m: --columns mode_step)"),
         valued(no_letter, "count", "N", ArgumentKind::number, "N steps can be read"),
         valued(no_letter, "until", "'NAME OP NUMBER'", ArgumentKind::tensor,
-               "a value of this scalar is so: OP is one of < <= > >= = !=")
+               "a value of this scalar meets this; OP is one of < <= > >= = !=")
             .repeatable()
-            .explained("Some value of this scalar, from the first one on, is so, as in 'val/loss < 0.5'. OP "
-                       "is one of < <= > >= = !=; the last one with a blank on either side splits, and the "
-                       "blanks may be left out where there is one. NaN meets only !=."),
+            .explained("Some value of this scalar, from the first one on, meets this, as in 'val/loss < 0.5'. OP is "
+                       "one of < <= > >= = !=; the last one between blanks separates NAME from NUMBER, and if there "
+                       "is only one, it needs no blanks. NaN meets only !=."),
         flag(no_letter, "end", "the job is over"),
         flag(no_letter, "any", "one of the conditions is enough (default: all)"),
         valued('m', "mode", "M[,M]", ArgumentKind::mode,

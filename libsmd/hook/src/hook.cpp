@@ -24,26 +24,20 @@ namespace smd {
 // Once, as in error.cpp.
 WriteError::~WriteError() = default;
 StepAlreadySaved::~StepAlreadySaved() = default;
+InvalidCollectionConfiguration::~InvalidCollectionConfiguration() = default;
 
 namespace {
 
-std::unique_ptr<detail::hook::Output> value_or_throw(detail::Outcome<std::unique_ptr<detail::hook::Output>> output) {
-  if (!output) {
-    throw WriteError(std::move(output.problem()));
-  }
-  return std::move(*output);
-}
-
 std::unique_ptr<detail::hook::Output> open_or_throw(const std::string& path, const RemoteOptions& remote) {
   detail::refuse_if(path.empty(), "the trial's folder has no name");
-  return value_or_throw(is_remote_path(path) ? detail::hook::open_remote_output(path, remote)
-                                             : detail::hook::open_local_output(path));
+  return detail::hook::or_throw<WriteError>(is_remote_path(path) ? detail::hook::open_remote_output(path, remote)
+                                                                 : detail::hook::open_local_output(path));
 }
 
 /// Opens the folder `tensorboard` in the trial.
 std::unique_ptr<detail::hook::Output> open_tensorboard_beneath(std::string path, const RemoteOptions& remote) {
   if (!is_remote_path(path)) {
-    return value_or_throw(detail::hook::open_local_output_beneath(path, "tensorboard"));
+    return detail::hook::or_throw<WriteError>(detail::hook::open_local_output_beneath(path, "tensorboard"));
   }
   return open_or_throw(path.append(path.ends_with('/') ? "" : "/").append("tensorboard"), remote);
 }
@@ -188,7 +182,7 @@ bool Hook::save_tensor(std::string_view name, Dtype dtype, const Shape& shape, R
 void Hook::save_scalar(std::string_view name, double value) {
   impl_->throw_failure();
   const std::string stored = "scalar/" + std::string(name);
-  detail::hook::check_name(stored);
+  detail::hook::check_tensor_name(stored);
   if (!enabled()) {
     return;
   }

@@ -159,7 +159,7 @@ void Hook::Impl::refuse_ended(bool saved_before) const {
                         ": this is the trial of a job that has ended: save into another folder, or remove " +
                         std::string(layout::end_marker) + " to go on with it");
   log(LogLevel::warning,
-      output->root() + ": the job is marked as over: what follows it has stopped, and does not see what is saved now");
+      output->root() + ": the job is marked as over: programs that follow it have stopped and miss what is saved now");
 }
 
 void Hook::Impl::refuse_child() const {
@@ -341,7 +341,7 @@ void Hook::Impl::save_reductions(std::string_view name, const TensorView& value,
 }
 
 void Hook::Impl::save_shape(std::string_view name, const Shape& shape, std::string_view original_name) {
-  hook::check_name(name);
+  hook::check_tensor_name(name);
   hook::check_name(original_name);
   if (!element_count(shape) || shape.size() > limits::dimensions) {
     throw InvalidArgument(detail::in_quotes(name) + ": not a shape");

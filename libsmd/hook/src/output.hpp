@@ -80,10 +80,10 @@ class Output {
 }
 
 /// Returns the value. @throws ReadError with the problem; one of writing leaves the hook as a WriteError.
-template <class T>
+template <class Thrown = ReadError, class T>
 T or_throw(Outcome<T> outcome) {
   if (!outcome) {
-    throw ReadError(std::move(outcome.problem()));
+    throw Thrown(std::move(outcome.problem()));
   }
   return std::move(*outcome);
 }

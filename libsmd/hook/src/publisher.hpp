@@ -7,7 +7,6 @@
 #include "step_writer.hpp"
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

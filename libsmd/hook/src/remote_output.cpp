@@ -42,7 +42,7 @@ class RemoteOutput final : public Output {
   explicit RemoteOutput(std::unique_ptr<storage::RemoteWriter> writer) : writer_(std::move(writer)) {}
 
   Outcome<std::unique_ptr<PendingFile>> create(const std::string& name) override {
-    return std::unique_ptr<PendingFile>(std::make_unique<RemoteFile>(writer_->upload(name), full(name)));
+    return std::unique_ptr<PendingFile>(std::make_unique<RemoteFile>(writer_->upload(name), root() + "/" + name));
   }
 
   Outcome<bool> exists(const std::string& name) override {
@@ -66,8 +66,6 @@ class RemoteOutput final : public Output {
   [[nodiscard]] const std::string& root() const noexcept override { return writer_->root(); }
 
  private:
-  [[nodiscard]] std::string full(const std::string& name) const { return root() + "/" + name; }
-
   std::unique_ptr<storage::RemoteWriter> writer_;
 };
 

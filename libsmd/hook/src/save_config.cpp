@@ -89,15 +89,11 @@ void HookConfig::add_collection(CollectionConfig more) {
     const ReductionConfig of_hook = reduction_config.value_or(ReductionConfig{.save_raw_tensor = true});
     at->reduction_config = both(at->reduction_config.value_or(of_hook), more.reduction_config.value_or(of_hook));
   }
-  const std::map<Mode, SaveConfigMode> before = at->save_config;
-  for (const auto& [mode, config] : before) {
-    if (!more.save_config.contains(mode)) {
-      at->save_config[mode] = either(config, save_config.mode(mode));
+  for (const auto& [mode, of_hook] : save_config.modes()) {
+    if (at->save_config.contains(mode) || more.save_config.contains(mode)) {
+      SaveConfigMode& config = at->save_config.try_emplace(mode, of_hook).first->second;
+      config = either(config, more.save_config.try_emplace(mode, of_hook).first->second);
     }
-  }
-  for (const auto& [mode, config] : more.save_config) {
-    const auto known = before.find(mode);
-    at->save_config[mode] = either(known == before.end() ? save_config.mode(mode) : known->second, config);
   }
   if (at->save_histogram != more.save_histogram) {
     const bool of_hook = save_histogram.value_or(true);

@@ -16,14 +16,8 @@
 namespace smd::detail::hook {
 
 std::string plain_reduction_name(std::string_view name) {
-  std::string plain(name);
-  if (plain.ends_with("_norm")) {
-    plain.resize(plain.size() - 5);
-    if (plain != "l1" && plain != "l2" && plain != "abs_l1" && plain != "abs_l2") {
-      plain = name;
-    }
-  }
-  return plain;
+  const bool norm = name == "l1_norm" || name == "l2_norm" || name == "abs_l1_norm" || name == "abs_l2_norm";
+  return std::string(name.substr(0, norm ? name.rfind('_') : name.npos));
 }
 
 bool can_be_saved(std::string_view plain) noexcept {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saving_plan.hpp"
 
+#include <smd/hook.hpp>
+
 #include "file_text.hpp"
+#include "layout/name_table.hpp"
 #include "stock_collections.hpp"
 #include "text/escape.hpp"
 #include "text/limits.hpp"
@@ -33,9 +36,11 @@ void check_reductions(const ReductionConfig& config, const std::string& whose) {
 }
 
 [[noreturn]] void throw_no_members(const std::string& collection) {
-  throw InvalidArgument("collection " + in_quotes(collection) +
-                        " is not built in and has neither patterns (include_regex) nor names of tensors" +
-                        did_you_mean(similar_collection(collection)));
+  throw InvalidCollectionConfiguration(
+      "collection " + in_quotes(collection) +
+          " is not built in and has neither patterns (include_regex) nor names of tensors" +
+          did_you_mean(similar_collection(collection)),
+      collection);
 }
 
 bool matches(std::vector<Pattern>& patterns, std::string_view name, MatchBudget& budget) {
@@ -54,12 +59,14 @@ void check_name(std::string_view name) {
   if (!valid_utf8(name)) {
     throw InvalidArgument("the tensor's name " + in_quotes(name) + " is not UTF-8");
   }
-  // The reference looks for the prefix anywhere in a name, and cannot open the trial if REDUCTION/TENSOR does not
-  // follow it.
-  constexpr std::string_view prefix = "smdebug/reductions/";
-  if (const auto at = name.find(prefix); at != name.npos && name.find('/', at + prefix.size()) == name.npos) {
-    throw InvalidArgument(in_quotes(name) + " cannot be a tensor's name: after '" + std::string(prefix) +
-                          "' the reference needs REDUCTION/TENSOR, else it cannot open the trial");
+}
+
+void check_tensor_name(std::string_view name) {
+  check_name(name);
+  // The reference looks for this anywhere in a name; it cannot open the trial if REDUCTION/TENSOR does not follow.
+  if (layout::parse_stored_name(name).tensor.find("smdebug/reductions/") != name.npos) {
+    throw InvalidArgument(in_quotes(name) + " cannot be a tensor's name: what follows 'smdebug/reductions/' is read " +
+                          "as a reduction of another tensor; choose another name");
   }
 }
 
@@ -87,7 +94,7 @@ Collections::Collections(const HookConfig& config)
     // Collections that rules need are configured for any framework, but `metrics`, for one, is not built in for all.
     auto patterns = known ? std::move(entry.config.include_regex) : patterns_in_any_framework(own.name);
     patterns.insert(patterns.end(), own.include_regex.begin(), own.include_regex.end());
-    std::ranges::for_each(own.tensor_names, check_name);
+    std::ranges::for_each(own.tensor_names, check_tensor_name);
     entry.config = own;
     entry.config.include_regex = std::move(patterns);
     entry.own_reductions = own.reduction_config.has_value();
@@ -115,7 +122,7 @@ Collections::Collections(const HookConfig& config)
 
 void Collections::replace(CollectionConfig own) {
   check_collection_name(own.name);
-  std::ranges::for_each(own.tensor_names, check_name);
+  std::ranges::for_each(own.tensor_names, check_tensor_name);
   const auto before = by_name_.find(own.name);
   if (before == by_name_.end() && own.include_regex.empty() && own.tensor_names.empty()) {
     throw_no_members(own.name);
@@ -187,7 +194,8 @@ void Collections::resolve(Entry& entry) const {
 }
 
 void Collections::update(Entry& entry) const {
-  const bool barred = (mode_ == Mode::eval || mode_ == Mode::predict) && is_training_only(entry.config.name);
+  const bool of_training = entry.config.name == "gradients" || entry.config.name == "optimizer_variables";
+  const bool barred = of_training && (mode_ == Mode::eval || mode_ == Mode::predict);
   const SaveConfigMode& config = entry.config.save_config.at(mode_);
   entry.saved_now = !barred && should_save_step(config, mode_step_);
 }
@@ -219,7 +227,7 @@ std::vector<std::size_t>& Collections::members(std::string_view name) {
   if (const auto at = members_.find(name); at != members_.end()) {
     return at->second;
   }
-  check_name(name);  // before it can be written into the collections file
+  check_tensor_name(name);  // before it can be written into the collections file
   std::vector<std::size_t> found;
   const auto counts = [this](std::size_t id) { return entries_[id].included || everything_; };
   if (const auto at = named_.find(name); at != named_.end()) {

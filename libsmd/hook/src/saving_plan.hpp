@@ -28,8 +28,10 @@ struct SavingPlan {
   [[nodiscard]] bool nothing() const noexcept { return !raw && !shape && reductions.empty(); }
 };
 
-/// @throws InvalidArgument for a tensor's name that is not UTF-8, or too long.
+/// @throws InvalidArgument for a name that is not UTF-8, or too long.
 void check_name(std::string_view name);
+/// As above, for a tensor's name; also for one that readers take for a reduction, unless it is the whole name of one.
+void check_tensor_name(std::string_view name);
 
 /// The collections of a hook: which tensors belong to each, and when each is saved.
 class Collections {

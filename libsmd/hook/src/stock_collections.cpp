@@ -101,7 +101,5 @@ bool selects_nothing(const HookConfig& config) noexcept {
          config.collections.empty();
 }
 
-bool is_training_only(std::string_view name) noexcept { return name == "gradients" || name == "optimizer_variables"; }
-
 }  // namespace detail::hook
 }  // namespace smd

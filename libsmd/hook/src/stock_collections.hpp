@@ -22,7 +22,4 @@ namespace smd::detail::hook {
 /// Returns whether a configuration does not say what is saved: no collection, no pattern, not `save_all`.
 [[nodiscard]] bool selects_nothing(const HookConfig& config) noexcept;
 
-/// Returns whether a collection is not saved in `EVAL` and `PREDICT`.
-[[nodiscard]] bool is_training_only(std::string_view name) noexcept;
-
 }  // namespace smd::detail::hook

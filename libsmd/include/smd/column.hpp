@@ -84,6 +84,8 @@ class SMD_EXPORT ScalarColumn {
   [[nodiscard]] std::size_t size() const noexcept;
   /// Returns how many values were left out because they are not one real number.
   [[nodiscard]] std::size_t others() const noexcept { return others_; }
+  /// Returns whether a number has axes, as those of shape (1) have.
+  [[nodiscard]] bool has_axes() const noexcept { return has_axes_; }
   /// Returns why values could not be read, by step.
   [[nodiscard]] const std::vector<Problem>& problems() const noexcept { return problems_; }
   /// Returns the last step at which the newest written value of a worker in a mode could not be read; else nullopt.
@@ -95,6 +97,7 @@ class SMD_EXPORT ScalarColumn {
   std::shared_ptr<const void> owner_;  // of what the parts borrow
   std::vector<ColumnPart> parts_;
   std::size_t others_ = 0;
+  bool has_axes_ = false;
   std::vector<Problem> problems_;
   std::optional<GlobalStep> last_unread_;
 };

@@ -113,8 +113,11 @@ class SMD_EXPORT StepNotYetAvailable : public Error {
 /// The job has ended, and its last step is before the requested one.
 class SMD_EXPORT NoMoreData : public StepUnavailable {
  public:
-  NoMoreData(const std::string& message, StepKey in_step) : StepUnavailable("NoMoreData", message, in_step) {}
+  NoMoreData(const std::string& message, StepKey in_step, std::int64_t in_last_step = -1)
+      : StepUnavailable("NoMoreData", message, in_step), last_step(in_last_step) {}
   ~NoMoreData() override;
+
+  std::int64_t last_step;  ///< The last step that was saved in the mode; -1 if there is none.
 };
 
 /// The path contains no trial (the message says what there is instead), or one whose job has saved nothing yet.

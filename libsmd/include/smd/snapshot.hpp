@@ -127,6 +127,8 @@ class SMD_EXPORT TrialSnapshot {
   /// Returns the known steps after `after` and up to `last`, ascending, including incomplete ones.
   [[nodiscard]] std::vector<SnapshotStep> steps(std::optional<GlobalStep> after = {},
                                                 std::optional<GlobalStep> last = {}) const;
+  /// Returns the number of known steps up to and including `step`.
+  [[nodiscard]] std::size_t steps_up_to(GlobalStep step) const noexcept;
   [[nodiscard]] std::optional<SnapshotStep> find_step(GlobalStep step) const noexcept;
   /// Returns which workers the incomplete steps wait for: `steps 6 to 299 are not complete (worker_1 has not written
   /// them)`. Leaves out the steps for which `counts` returns false. Returns an empty text if no step is left, or one

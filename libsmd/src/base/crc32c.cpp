@@ -5,8 +5,8 @@
 
 #include <boost/endian/conversion.hpp>
 
+#include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstring>
 
 namespace smd::detail {
@@ -151,28 +151,11 @@ constexpr std::array<Crc32cKernel, 1> kernels = {Crc32cKernel{"table", always, b
 
 std::span<const Crc32cKernel> crc32c_kernels() noexcept { return kernels; }
 
-namespace {
-
-std::uint32_t choose_and_run(std::uint32_t state, const unsigned char* data, std::size_t size) noexcept;
-
-// Threads that race here all store the same value; nothing is computed before main.
-constinit std::atomic<Crc32cKernel::Function> kernel{choose_and_run};
-
-std::uint32_t choose_and_run(std::uint32_t state, const unsigned char* data, std::size_t size) noexcept {
-  Crc32cKernel::Function best = crc32c_kernels().front().function;
-  for (const Crc32cKernel& candidate : crc32c_kernels()) {
-    if (candidate.supported()) {
-      best = candidate.function;
-    }
-  }
-  kernel.store(best, std::memory_order_relaxed);
-  return best(state, data, size);
-}
-
-}  // namespace
-
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t previous) noexcept {
-  const auto run = kernel.load(std::memory_order_relaxed);
+  static const Crc32cKernel::Function run =
+      std::ranges::find_if(kernels.rbegin(), kernels.rend(), [](const Crc32cKernel& one) {
+        return one.supported();
+      })->function;
   return ~run(~previous, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
 }
 

@@ -103,8 +103,8 @@ bool FolderWalk::next() {
       cut_ = true;
       notes_.add(make_problem(ProblemKind::warning,
                               left_.folders == 0
-                                  ? "more than 100000 folders lie below it (searched_folders): name a folder nearer"
-                                  : "more than 1000000 names lie below it (searched_names): name a folder nearer"));
+                                  ? "more folders lie below it than the limit (searched_folders): name a folder nearer"
+                                  : "more names lie below it than the limit (searched_names): name a folder nearer"));
       return false;
     }
     auto entries =

@@ -100,7 +100,7 @@ struct Payload {
                ? static_cast<const void*>(&unknown_time)
                : static_cast<const std::uint64_t*>(lengths) + (length_form == LengthForm::one ? 0 : i);
   }
-  /// Returns the payload of one of the rows that share this one. `index`: `StepRow::index`.
+  /// Returns the payload of one of the rows that share this payload. `index`: `StepRow::index`.
   [[nodiscard]] Payload of_row(std::uint32_t index) const noexcept {
     Payload row = *this;
     row.starts = static_cast<const std::byte*>(starts) + index * starts_bytes();

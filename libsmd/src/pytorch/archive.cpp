@@ -221,8 +221,8 @@ Outcome<Directory> find_directory(const FileSection& section, const Stop& stop) 
   if (!right || bytes > directory.end - section.begin || directory.begin != directory.end - bytes ||
       bytes > limits::archive_directory_bytes || directory.count > bytes / entry_bytes) {
     return damaged(
-        "the archive's directory does not end where its end record begins, or is longer than 256 "
-        "MiB (archive_directory_bytes)",
+        "the archive's directory does not end where its end record begins, or is longer than the limit "
+        "(archive_directory_bytes)",
         directory.end);
   }
   return directory;

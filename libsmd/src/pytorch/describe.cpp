@@ -386,7 +386,7 @@ class Describer {
     const std::size_t before = name_.size();
     name_.append(keys_++ == 0 ? "" : ".").append(key);
     if (name_.size() > limits::name_bytes) {
-      problem(value, "a name is longer than 64 KiB (name_bytes): " + in_quotes(name_));
+      problem(value, "a name is longer than the limit (name_bytes): " + in_quotes(name_));
     } else {
       walk(value);
     }
@@ -414,7 +414,7 @@ class Describer {
     }
     if (state_[value] == on_path || depth_ == limits::pickle_depth) {
       if (state_[value] != on_path && !std::exchange(too_deep_, true)) {
-        problem(value, "its values are nested deeper than 200 levels (pickle_depth): " + in_quotes(name_));
+        problem(value, "its values are nested deeper than the limit (pickle_depth): " + in_quotes(name_));
       }
       cut_ = true;
       return;
@@ -691,7 +691,7 @@ class Describer {
       problem(object.node, "tensor " + in_quotes(name) + ": " + why);
     }
     if (tensors_.size() == limits::pytorch_tensors && !over_) {
-      problem(object.node, "not all tensors are listed: there are more than 2000000 (pytorch_tensors)");
+      problem(object.node, "not all tensors are listed: there are more than the limit (pytorch_tensors)");
       over_ = true;
     }
     if (!spend(name.size())) {

@@ -143,7 +143,7 @@ class MetadataReader {
     const GlobalName* const dtype = pickle_.global(dtype_of(pickle_.find(object, "properties")));
     if (name.size() > limits::name_bytes || dtype == nullptr ||
         !pickle_.take_sizes(pickle_.find(object, "size"), type.shape)) {
-      return "its name is longer than 64 KiB (name_bytes), or its type or size cannot be understood";
+      return "its name is longer than the limit (name_bytes), or its type or size cannot be understood";
     }
     const auto known = torch_dtype(dtype->name);
     type.dtype = known.value_or(Dtype::float32);

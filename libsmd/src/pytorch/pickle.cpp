@@ -288,7 +288,7 @@ class PickleReader {
   }
   bool has_room() {
     return check(stack_.size() + marks_.size() < limits::pickle_stack,
-                 "more than 1000000 values are on its stack (pickle_stack)");
+                 "more values are on its stack than the limit (pickle_stack)");
   }
   void push(Ref value) {
     if (has_room()) {
@@ -324,7 +324,7 @@ class PickleReader {
   // Nodes.
 
   Ref make(Kind kind, std::uint64_t a = 0, std::uint64_t b = 0) {
-    if (!check(pickle_.nodes_.size() < limits::pickle_nodes, "it has more than 20000000 values (pickle_nodes)")) {
+    if (!check(pickle_.nodes_.size() < limits::pickle_nodes, "it has more values than the limit (pickle_nodes)")) {
       return none;
     }
     Pickle::Node& node = pickle_.nodes_.emplace_back();
@@ -391,7 +391,7 @@ class PickleReader {
     key_.assign(module).append(1, '\n').append(name);
     const auto known = known_globals_.find(key_);
     if (known != known_globals_.end() || !check(pickle_.globals_.size() < limits::pickle_globals,
-                                                "it names more than 100000 functions and classes (pickle_globals)")) {
+                                                "it names more classes than the limit (pickle_globals)")) {
       return problem_ ? none : known->second;
     }
     pickle_.globals_.push_back(global_name(module, name, opcode_));
@@ -400,7 +400,7 @@ class PickleReader {
 
   bool may_add(std::size_t count) {
     return check(pickle_.items_.size() + count <= limits::pickle_items,
-                 "it has more than 100000000 items (pickle_items)");
+                 "it has more items than the limit (pickle_items)");
   }
   void add(Ref to, Ref key, Ref value) {
     std::deque<std::uint32_t>& items = pickle_.items_;

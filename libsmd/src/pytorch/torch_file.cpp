@@ -94,7 +94,7 @@ class TorchFileReader {
     } else if (more && pickle.problem().kind == ProblemKind::not_yet) {
       return false;
     } else if (loaded.bytes.size() == limits::pickle_bytes && pickle.problem().kind == ProblemKind::not_yet) {
-      note(damaged("its pickle is longer than 256 MiB (pickle_bytes)", loaded.begin));
+      note(damaged("its pickle is longer than the limit (pickle_bytes)", loaded.begin));
     } else {
       pickle.problem().offset = pickle.problem().offset.value_or(0) + loaded.begin;
       note(std::move(pickle.problem()));

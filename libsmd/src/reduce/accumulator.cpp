@@ -118,9 +118,7 @@ Signs signs_of(const std::byte* source, std::size_t n, std::size_t item) {
 Int128 smallest_size(const std::byte* source, std::size_t n) {
   std::uint64_t least = ~std::uint64_t{0};
   for (std::size_t i = 0; i < n; ++i) {
-    std::uint64_t bits;
-    std::memcpy(&bits, source + i * sizeof bits, sizeof bits);
-    least = std::min(least, magnitude_of(bits));
+    least = std::min(least, magnitude_of(bits_at(source, i)));
   }
   return static_cast<Int128>(least);
 }
@@ -150,10 +148,8 @@ DoubleDouble wide_squares(bool is_signed, bool magnitude, const std::byte* sourc
   Uint128 products = 0;
   Uint128 low_squares = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    std::uint64_t bits;
-    std::memcpy(&bits, source + i * sizeof bits, sizeof bits);
-    bits = is_signed && magnitude ? magnitude_of(bits) : bits;
-    const std::uint64_t distance = bits - base;
+    const std::uint64_t bits = bits_at(source, i);
+    const std::uint64_t distance = (is_signed && magnitude ? magnitude_of(bits) : bits) - base;
     const std::uint64_t high = distance >> 32;
     const std::uint64_t low = distance & 0xFFFFFFFFU;
     sum += distance;
@@ -168,6 +164,14 @@ DoubleDouble wide_squares(bool is_signed, bool magnitude, const std::byte* sourc
 }
 
 static_assert(stream_size == 2 * block_size);
+
+void add_part(double part, ExactSum& sum, Specials& specials) {
+  if (std::isfinite(part)) {
+    sum.add(part);
+  } else {
+    specials.add(part);
+  }
+}
 
 }  // namespace
 
@@ -212,7 +216,11 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n) {
   }
   // First, because it may run out of memory: then nothing has changed.
   if (n > 0 && groups_.values) {
-    is_complex(type) ? keep_moduli(type, source, n) : kept_.append(type, source, n);
+    if (is_complex(type)) {
+      keep_moduli(type, source, n);
+    } else {
+      kept_.append(type, source, n);
+    }
   }
   // Also if n is 0: the sum of no floats is the real number 0.
   integers_ = integers_ && !is_floating(type) && !is_complex(type);
@@ -456,13 +464,6 @@ void Accumulator::add_specials(const double* values, std::size_t n, double* fini
   left = kept;
 }
 
-void Accumulator::add_order(const double* values, std::size_t n, const BlockRange& range) {
-  add_extremes(range, reinterpret_cast<const std::byte*>(values), n, sizeof(double));
-  if (groups_.abs_min && abs_min_ != 0) {
-    abs_min_ = std::min(abs_min_, smallest_in_block(values, n, range));
-  }
-}
-
 void Accumulator::add_extremes(const BlockRange& range, const std::byte* source, std::size_t n, std::size_t item) {
   double min = range.min;
   double max = range.max;
@@ -488,7 +489,10 @@ void Accumulator::add_signs_and_product(const double* values, std::size_t n, con
 }
 
 void Accumulator::add_floats(Precision precision, const double* values, std::size_t n, const BlockRange& range) {
-  add_order(values, n, range);
+  add_extremes(range, reinterpret_cast<const std::byte*>(values), n, sizeof(double));
+  if (groups_.abs_min && abs_min_ != 0) {
+    abs_min_ = std::min(abs_min_, smallest_in_block(values, n, range));
+  }
   add_signs_and_product(values, n, range);
   guess_.see(std::max(std::fabs(range.min), std::fabs(range.max)));
   if (!groups_.any_sum()) {
@@ -633,8 +637,8 @@ void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n
       continue;
     }
     // The parts are summed separately: a NaN or infinite real part does not affect the imaginary sum.
-    std::isfinite(re) ? sum_.add(re) : real_specials_.add(re);
-    std::isfinite(im) ? imaginary_sum_.add(im) : imaginary_specials_.add(im);
+    add_part(re, sum_, real_specials_);
+    add_part(im, imaginary_sum_, imaginary_specials_);
   }
   if (left == 0) {
     return;
@@ -672,7 +676,7 @@ void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n
 void Accumulator::add_product(const double* values, std::size_t n, const BlockRange& range) {
   const bool has_zero = range.min <= 0 && range.max >= 0 && kernels().smallest_magnitude(values, n) == 0;
   if (has_zero || product_.mantissa.hi == 0) {
-    product_.multiply_by_zero(odd_signs(values, n));
+    product_.multiply_by({odd_signs(values, n) ? -0.0 : 0.0, 0}, 0);  // from here on only signs matter
     return;
   }
   const double largest = std::max(std::fabs(range.min), std::fabs(range.max));

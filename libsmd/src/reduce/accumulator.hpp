@@ -169,11 +169,6 @@ struct Product {
   void multiply_by(const ScaledProduct& factor) noexcept {
     multiply_by(quick_two_sum(factor.high, factor.low), factor.exponent);
   }
-  /// Multiplies by 0: from here on only signs matter.
-  void multiply_by_zero(bool negative) noexcept {
-    mantissa = {std::copysign(0.0, mantissa.hi) * (negative ? -1.0 : 1.0), 0};
-    exponent = 0;
-  }
   void merge(const Product& other) noexcept { multiply_by(other.mantissa, other.exponent); }
 
   [[nodiscard]] double value() const noexcept {
@@ -267,7 +262,6 @@ class Accumulator : public Totals {
   void add_wide_integers(bool is_signed, const std::byte* source, std::size_t n);
   void add_complex(Dtype type, const std::byte* source, std::size_t n);
   void add_specials(const double* values, std::size_t n, double* finite, std::size_t& left);
-  void add_order(const double* values, std::size_t n, const BlockRange& range);
   void add_extremes(const BlockRange& range, const std::byte* source, std::size_t n, std::size_t item);
   void add_integer_order(Int128 min, Int128 max, Int128 abs_min);
   void merge_moments(const Moments& moments, Int128 sum, const Moments& abs_moments, Int128 abs_sum);

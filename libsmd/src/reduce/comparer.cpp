@@ -50,9 +50,7 @@ bool fits(double sum, const std::byte* source, std::size_t n) noexcept {
   }
   std::uint64_t any = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    std::uint64_t bits;
-    std::memcpy(&bits, source + i * sizeof bits, sizeof bits);
-    any |= bits << 1;  // without the sign
+    any |= detail::reduce::bits_at(source, i) << 1;  // without the sign
   }
   return any == 0;
 }
@@ -69,9 +67,7 @@ Int128 load_whole(const Run& run, std::size_t element, double decoded) noexcept 
   if (!is_wide_integer(run.type)) {
     return static_cast<std::int64_t>(decoded);
   }
-  std::uint64_t bits;
-  std::memcpy(&bits, run.at(element), sizeof bits);
-  return detail::reduce::integer_from(run.type == Dtype::int64, bits);
+  return detail::reduce::integer_from(run.type == Dtype::int64, detail::reduce::bits_at(run.bytes, element));
 }
 
 /// A number without rounding: a 64-bit integer, or the number that was decoded from any other element.
@@ -232,33 +228,28 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
   }
 
   void add_real(const Run& a, const Run& b, std::size_t n) {
+    const bool wide_integers = is_wide_integer(a.type) || is_wide_integer(b.type);
     if (a.type == b.type && has_kernel(a.type)) {
       for (std::size_t start = 0; start < n; start += kernel_pairs) {
         const std::size_t part = std::min(kernel_pairs, n - start);
         add_block(a.type, a.at(start), b.at(start), part, size + start, a.type == Dtype::float64);
       }
+    } else if (wide_integers && is_whole(a.type) && is_whole(b.type)) {
+      add_pairs<true, double>(a, b, size, n, [&](std::size_t i, double x, double y) {
+        const Int128 whole_a = load_whole(a, i, x);
+        const Int128 whole_b = load_whole(b, i, y);
+        return static_cast<double>(static_cast<Uint128>(whole_a > whole_b ? whole_a - whole_b : whole_b - whole_a));
+      });
+    } else if (wide_integers) {  // and the others are floating-point numbers
+      add_pairs<false, long double>(a, b, size, n, [&](std::size_t i, double x, double y) {
+        return static_cast<double>(std::abs(load_exactly(a, i, x) - load_exactly(b, i, y)));
+      });
     } else {
-      const bool wide_integers = is_wide_integer(a.type) || is_wide_integer(b.type);
-      const bool whole = is_whole(a.type) && is_whole(b.type);
       const bool wide = a.type == Dtype::float64 || b.type == Dtype::float64;
       alignas(64) double values_a[decoded_pairs + detail::reduce::block_padding];
       alignas(64) double values_b[decoded_pairs + detail::reduce::block_padding];
       for (std::size_t start = 0; start < n; start += decoded_pairs) {
         const std::size_t part = std::min(decoded_pairs, n - start);
-        if (wide_integers && whole) {
-          add_pairs<true, double>(a, b, size, start, part, [&](std::size_t i, double x, double y) {
-            const Int128 whole_a = load_whole(a, i, x);
-            const Int128 whole_b = load_whole(b, i, y);
-            return static_cast<double>(static_cast<Uint128>(whole_a > whole_b ? whole_a - whole_b : whole_b - whole_a));
-          });
-          continue;
-        }
-        if (wide_integers) {  // and the others are floating-point numbers
-          add_pairs<false, long double>(a, b, size, start, part, [&](std::size_t i, double x, double y) {
-            return static_cast<double>(std::abs(load_exactly(a, i, x) - load_exactly(b, i, y)));
-          });
-          continue;
-        }
         detail::reduce::to_doubles(a.type, a.at(start), part, values_a);
         detail::reduce::to_doubles(b.type, b.at(start), part, values_b);
         add_block(Dtype::float64, reinterpret_cast<const std::byte*>(values_a),
@@ -297,51 +288,50 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
     all.add(sums);
   }
 
-  /// Adds at most `decoded_pairs` pairs of real elements, one by one: from element `start` of the runs, of which the
-  /// first is the pair `begin`. `distance(i, x, y)`: returns |x - y| of pair `i`.
-  /// `whole`: all are integers, so that nothing need be checked for special numbers.
+  /// Adds pairs of real elements, one by one. `begin`: the index of the first. `distance(i, x, y)`: returns |x - y| of
+  /// pair `i` of the runs. `whole`: all are integers, so that nothing need be checked for special numbers.
   template <bool whole, class Number, class Distance>
-  void add_pairs(const Run& a, const Run& b, std::uint64_t begin, std::size_t start, std::size_t n,
-                 const Distance& distance) {
+  void add_pairs(const Run& a, const Run& b, std::uint64_t begin, std::size_t n, const Distance& distance) {
     alignas(64) double values_a[decoded_pairs + detail::reduce::block_padding];
     alignas(64) double values_b[decoded_pairs + detail::reduce::block_padding];
-    detail::reduce::to_doubles(a.type, a.at(start), n, values_a);
-    detail::reduce::to_doubles(b.type, b.at(start), n, values_b);
-    SumsOfPairs<Number> sums;
-    for (std::size_t i = 0; i < n; ++i) {
-      const double x = values_a[i];
-      const double y = values_b[i];
-      if (!whole && (!std::isfinite(x) || !std::isfinite(y))) {
-        if (!same_special(x, y)) {
-          differs_at(begin + start + i);
-          infinite = true;
+    for (std::size_t start = 0; start < n; start += decoded_pairs) {
+      const std::size_t part = std::min(decoded_pairs, n - start);
+      detail::reduce::to_doubles(a.type, a.at(start), part, values_a);
+      detail::reduce::to_doubles(b.type, b.at(start), part, values_b);
+      SumsOfPairs<Number> sums;
+      for (std::size_t i = 0; i < part; ++i) {
+        const double x = values_a[i];
+        const double y = values_b[i];
+        if (!whole && (!std::isfinite(x) || !std::isfinite(y))) {
+          if (!same_special(x, y)) {
+            differs_at(begin + start + i);
+            infinite = true;
+          }
+          continue;
         }
-        continue;
+        ++finite;
+        const double d = distance(start + i, x, y);
+        if (!whole && !std::isfinite(d)) {  // of opposite signs, near the end of the range
+          overflow = true;
+          differs_at(begin + start + i);
+          sums.add(0, x, y);
+          continue;
+        }
+        see(d, std::abs(y));
+        sums.add(d, x, y);
+        if (beyond(d, y)) {
+          differs_at(begin + start + i);
+        }
       }
-      ++finite;
-      const double d = distance(start + i, x, y);
-      if (!whole && !std::isfinite(d)) {  // of opposite signs, near the end of the range
-        overflow = true;
-        differs_at(begin + start + i);
-        sums.add(0, x, y);
-        continue;
-      }
-      see(d, std::abs(y));
-      sums.add(d, x, y);
-      if (beyond(d, y)) {
-        differs_at(begin + start + i);
-      }
+      all.add(sums);
     }
-    all.add(sums);
   }
 
   /// Adds pairs of doubles, or of a shorter type that has kernels, with special numbers or squares out of range.
   template <class Number>
   void add_slowly(const std::byte* a, const std::byte* b, Dtype type, std::size_t n, std::uint64_t index) {
-    for (std::size_t start = 0; start < n; start += decoded_pairs) {
-      add_pairs<false, Number>({type, a}, {type, b}, index, start, std::min(decoded_pairs, n - start),
-                               [](std::size_t, double x, double y) { return std::abs(x - y); });
-    }
+    add_pairs<false, Number>({type, a}, {type, b}, index, n,
+                             [](std::size_t, double x, double y) { return std::abs(x - y); });
   }
 
   void add_complex(const Run& a, const Run& b, std::size_t n) {

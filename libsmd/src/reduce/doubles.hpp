@@ -22,11 +22,17 @@ inline std::size_t whole_elements(const TensorView& view) noexcept {
   return item == 0 ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(view.size(), view.bytes().size() / item));
 }
 
+/// Returns the bits of the element `i` of 64 bits.
+inline std::uint64_t bits_at(const std::byte* source, std::size_t i) noexcept {
+  std::uint64_t bits;
+  std::memcpy(&bits, source + i * sizeof bits, sizeof bits);
+  return bits;
+}
+
 /// Converts 64-bit integers to doubles, each rounded to nearest.
 inline void round_integers(bool is_signed, const std::byte* source, std::size_t n, double* out) noexcept {
   for (std::size_t i = 0; i < n; ++i) {
-    std::uint64_t bits;
-    std::memcpy(&bits, source + i * sizeof bits, sizeof bits);
+    const std::uint64_t bits = bits_at(source, i);
     out[i] = is_signed ? static_cast<double>(static_cast<std::int64_t>(bits)) : static_cast<double>(bits);
   }
   std::fill(out + n, out + n + block_padding / 2, 0.0);

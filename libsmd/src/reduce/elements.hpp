@@ -192,7 +192,11 @@ struct KeptForPercentiles {
   KeptElements<double> wide;
 
   void append(Dtype type, const std::byte* source, std::size_t n) {
-    fits_float(type) ? narrow.append(type, source, n) : wide.append(type, source, n);
+    if (fits_float(type)) {
+      narrow.append(type, source, n);
+    } else {
+      wide.append(type, source, n);
+    }
   }
   void append(const KeptForPercentiles& other) {
     const std::size_t before = narrow.size();

@@ -113,15 +113,6 @@ struct Neighbours {
   T next;
 };
 
-/// What `between` found among all elements.
-template <class T>
-struct Enclosed {
-  Bounds<T> bounds;
-  std::size_t below;
-  T* values;  ///< May be reordered; not needed if the bounds are equal.
-  std::size_t size;
-};
-
 /// Number of elements below a value, and number equal to it.
 struct Ties {
   std::size_t below = 0;
@@ -249,36 +240,6 @@ Ties ties_of(const RealElements<T>& elements, bool magnitude, T value) {
   return ties;
 }
 
-/// Returns the element (with `magnitude`: |x|) of this rank and the next one, among `others` that are not NaN. Returns
-/// nullopt if they were not found and are not equal to a bound.
-template <class T>
-std::optional<Neighbours<T>> neighbours(const RealElements<T>& elements, bool magnitude, const Enclosed<T>& found,
-                                        std::size_t others, std::size_t rank) {
-  const auto& [bounds, below, values, size] = found;
-  const bool last = rank + 1 == others;
-  if (bounds.from < bounds.to && rank >= below && rank < below + size) {
-    Neighbours<T> around = neighbours(values, size, rank - below);
-    if (rank + 1 == below + size && !last) {
-      around.next = bounds.to;
-    }
-    return around;
-  }
-  // Many elements may equal a bound: zeros of activations, for instance, often include the median.
-  const bool lower = rank < below;
-  const T bound = lower ? bounds.from : bounds.to;
-  const Ties ties = bounds.from < bounds.to ? ties_of(elements, magnitude, bound) : Ties{below, size};
-  if (rank < ties.below || rank >= ties.below + ties.equal) {
-    return std::nullopt;
-  }
-  if (last || rank + 1 < ties.below + ties.equal) {
-    return Neighbours<T>{bound, bound};
-  }
-  if (!lower) {
-    return std::nullopt;  // the next element was not searched for
-  }
-  return Neighbours<T>{bound, size > 0 ? neighbours(values, size, 0).at : bounds.to};
-}
-
 template <class T>
 Neighbours<T> by_copying(const RealElements<T>& elements, bool magnitude, std::size_t rank) {
   std::vector<T> values;
@@ -343,15 +304,37 @@ class RankSearch {
     return weight < 0.5 ? a + distance * weight : b - distance * (1 - weight);
   }
 
-  /// Returns the element of a rank and the next one; nullopt if the bounds do not enclose them, or enclose more than
-  /// `most` elements.
+  /// Returns the element of a rank and the next one, among `others` that are not NaN. Returns nullopt if they were not
+  /// found and are not equal to a bound, or if more than `most` elements were found between the bounds.
   [[nodiscard]] std::optional<Neighbours<T>> enclosed(const RealElements<T>& elements, std::size_t others,
                                                       std::size_t rank,
                                                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
     if (!bounds_ || (found_ > most && bounds_->from < bounds_->to)) {
       return std::nullopt;
     }
-    return neighbours(elements, magnitude_, {*bounds_, below_, kept(), found_}, others, rank);
+    const bool apart = bounds_->from < bounds_->to;
+    const bool last = rank + 1 == others;
+    if (apart && rank >= below_ && rank < below_ + found_) {
+      Neighbours<T> around = neighbours(kept(), found_, rank - below_);
+      if (rank + 1 == below_ + found_ && !last) {
+        around.next = bounds_->to;
+      }
+      return around;
+    }
+    // Many elements may equal a bound: zeros of activations, for instance, often include the median.
+    const bool lower = rank < below_;
+    const T bound = lower ? bounds_->from : bounds_->to;
+    const Ties ties = apart ? ties_of(elements, magnitude_, bound) : Ties{below_, found_};
+    if (rank < ties.below || rank >= ties.below + ties.equal) {
+      return std::nullopt;
+    }
+    if (last || rank + 1 < ties.below + ties.equal) {
+      return Neighbours<T>{bound, bound};
+    }
+    if (!lower) {
+      return std::nullopt;  // the next element was not searched for
+    }
+    return Neighbours<T>{bound, found_ > 0 ? neighbours(kept(), found_, 0).at : bounds_->to};
   }
 
   [[nodiscard]] bool is_of(bool magnitude, double percent) const noexcept {

@@ -440,8 +440,10 @@ void Reducer::clear() noexcept { impl_->data.clear(); }
 PartialReduction Reducer::partial() const {
   const Accumulator& data = impl_->data;
   detail::refuse_if(data.complex_, "complex numbers have no partial reduction");
-  const auto high = [](Int128 value) { return static_cast<std::int64_t>(value >> 64); };
-  const auto low = [](Int128 value) { return static_cast<std::uint64_t>(value); };
+  const auto split = [](Int128 value, std::int64_t& high, std::uint64_t& low) {
+    high = static_cast<std::int64_t>(value >> 64);
+    low = static_cast<std::uint64_t>(value);
+  };
   const auto numbers = [](DoubleDouble value) { return std::array<double, 2>{value.hi, value.lo}; };
   PartialReduction partial;
   partial.count = data.count_;
@@ -454,18 +456,13 @@ PartialReduction Reducer::partial() const {
   partial.min = data.min_;
   partial.max = data.max_;
   partial.abs_min = data.abs_min_;
-  partial.min_integer_high = high(data.min_integer_);
-  partial.min_integer_low = low(data.min_integer_);
-  partial.max_integer_high = high(data.max_integer_);
-  partial.max_integer_low = low(data.max_integer_);
-  partial.abs_min_integer_high = high(data.abs_min_integer_);
-  partial.abs_min_integer_low = low(data.abs_min_integer_);
+  split(data.min_integer_, partial.min_integer_high, partial.min_integer_low);
+  split(data.max_integer_, partial.max_integer_high, partial.max_integer_low);
+  split(data.abs_min_integer_, partial.abs_min_integer_high, partial.abs_min_integer_low);
   partial.sum = numbers(data.sum_.pair());
   partial.abs_sum = numbers(data.abs_sum_);
-  partial.sum_integer_high = high(data.sum_integer_);
-  partial.sum_integer_low = low(data.sum_integer_);
-  partial.abs_sum_integer_high = high(data.abs_sum_integer_);
-  partial.abs_sum_integer_low = low(data.abs_sum_integer_);
+  split(data.sum_integer_, partial.sum_integer_high, partial.sum_integer_low);
+  split(data.abs_sum_integer_, partial.abs_sum_integer_high, partial.abs_sum_integer_low);
   partial.m2 = numbers(data.moments_.squares);
   partial.abs_m2 = numbers(data.abs_moments_.squares);
   partial.prod = numbers(data.product_.mantissa);

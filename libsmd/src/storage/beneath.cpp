@@ -195,12 +195,10 @@ std::string_view refuse_path(std::string_view path) noexcept {
   if (path.find('\0') != path.npos) {
     return "has a NUL byte in its name";
   }
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const auto end = std::min(path.find('/', begin), path.size());
-    if (path.substr(begin, end - begin) == "..") {
+  for (; !path.empty(); path = text::folder_of(path)) {
+    if (text::leaf_of(path) == "..") {
       return "has a `..` part, which leads out of the trial's directory";
     }
-    begin = end + 1;
   }
   return {};
 }

@@ -420,10 +420,7 @@ class LocalStorage final : public Storage {
 
   std::optional<FolderIdentity> identity(std::string_view folder) override {
     const auto status = status_of(folder, O_PATH | O_DIRECTORY);
-    if (!status) {
-      return std::nullopt;
-    }
-    return FolderIdentity{static_cast<std::uint64_t>(status->st_dev), static_cast<std::uint64_t>(status->st_ino)};
+    return status ? std::optional(FolderIdentity{status->st_dev, status->st_ino}) : std::nullopt;
   }
 
   std::string_view off_limits(std::string_view folder) override {
@@ -501,11 +498,9 @@ class LocalStorage final : public Storage {
     if (name.find('/') == name.npos && !name.empty()) {  // No descriptor needed: the result is right if none is left.
       struct stat status;
       const std::string text(name);
-      if (::fstatat(anchor->fd.get(), text.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
-        return false;
-      }
-      if (!S_ISLNK(status.st_mode)) {
-        return true;
+      const bool there = ::fstatat(anchor->fd.get(), text.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+      if (!there || !S_ISLNK(status.st_mode)) {
+        return there;
       }
     }
     return static_cast<bool>(open_beneath(anchor->fd.get(), anchor->resolve, name, O_PATH));
@@ -607,12 +602,12 @@ Status LocalRoot::revisit() {
   const auto old = anchor();
   struct stat held = {};
   struct stat there = {};
-  errno = 0;
-  if (uninterrupted([&] { return ::stat(path_.c_str(), &there); }) != 0 || !S_ISDIR(there.st_mode)) {
-    if (errno == ENOENT || errno == ENOTDIR || !S_ISDIR(there.st_mode)) {
-      return make_problem(ProblemKind::not_found, "was removed or moved away while it was followed");
-    }
+  const bool seen = uninterrupted([&] { return ::stat(path_.c_str(), &there); }) == 0;
+  if (!seen && errno != ENOENT && errno != ENOTDIR) {
     return system_problem(errno, {});
+  }
+  if (!seen || !S_ISDIR(there.st_mode)) {
+    return make_problem(ProblemKind::not_found, "was removed or moved away while it was followed");
   }
   if (::fstat(old->fd.get(), &held) == 0 && held.st_nlink > 0 && held.st_dev == there.st_dev &&
       held.st_ino == there.st_ino) {

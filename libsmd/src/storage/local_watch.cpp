@@ -319,8 +319,7 @@ class PathWatch final : public PolledWatch {
       std::string folder = path_;
       int watch = -1;
       do {
-        const std::size_t slash = folder.find_last_not_of('/');
-        folder.resize(slash == std::string::npos ? 0 : slash + 1);
+        folder.resize(text::without_slashes(folder).size());
         const std::size_t cut = folder.rfind('/');
         folder = cut == std::string::npos ? "." : cut == 0 ? "/" : folder.substr(0, cut);
         watch = ::inotify_add_watch(inotify_.get(), folder.c_str(),

@@ -18,21 +18,14 @@ bool is_deceptive(char32_t point) noexcept {
 }  // namespace
 
 void append_utf8(std::string& out, char32_t point) {
-  const auto tail = [&](int shift) { out += static_cast<char>(0x80u | ((point >> shift) & 0x3Fu)); };
   if (point < 0x80) {
     out += static_cast<char>(point);
-  } else if (point < 0x800) {
-    out += static_cast<char>(0xC0u | (point >> 6));
-    tail(0);
-  } else if (point < 0x10000) {
-    out += static_cast<char>(0xE0u | (point >> 12));
-    tail(6);
-    tail(0);
-  } else {
-    out += static_cast<char>(0xF0u | (point >> 18));
-    tail(12);
-    tail(6);
-    tail(0);
+    return;
+  }
+  const int more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;               // bytes after the first
+  out += static_cast<char>((0xFF00u >> (more + 1)) | (point >> (6 * more)));  // begins with a one for each byte
+  for (int left = more - 1; left >= 0; --left) {
+    out += static_cast<char>(0x80u | ((point >> (6 * left)) & 0x3Fu));
   }
 }
 

@@ -23,6 +23,18 @@ namespace smd::text {
   return path.substr(0, path.find_last_not_of('/') + 1);
 }
 
+/// Returns whether a path is that of a folder or of something in it: `a` and `a/b` of `a`.
+[[nodiscard]] constexpr bool lies_in(std::string_view path, std::string_view folder) noexcept {
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/' || folder == "/");
+}
+
+/// Returns whether the file of a problem is one in a trial, which has a path from the trial on; else it is the trial
+/// itself or a folder around it.
+[[nodiscard]] constexpr bool is_file_of(std::string_view trial, std::string_view file) noexcept {
+  trial = without_slashes(trial);
+  return !file.empty() && !lies_in(file, trial) && !lies_in(trial, file);
+}
+
 /// Returns the path of what lies in a folder: `a/b/c` of `a/b` and `c`; the name alone if the folder is empty.
 [[nodiscard]] inline std::string path_in(std::string_view folder, std::string_view name) {
   return std::string(folder).append(folder.empty() ? "" : "/").append(name);

@@ -37,6 +37,7 @@ struct Entry {
   std::uint64_t bits = 0;
   double wall_time = 0;
   bool is_number = false;
+  bool has_axes = false;
   std::optional<Problem> problem = {};
 };
 
@@ -57,6 +58,7 @@ void read_numbers(const Trial& trial, std::span<const WantedValue> wanted, std::
           entry.dtype = value.dtype();
           entry.wall_time = value.wall_time();
           entry.is_number = is_real(value.dtype()) && value.size() == 1;
+          entry.has_axes = !value.shape().empty();
           if (entry.is_number) {
             const std::span<const std::byte> element = value.view(0, 1);
             std::memcpy(&entry.bits, element.data(), std::min(element.size(), sizeof entry.bits));
@@ -173,6 +175,7 @@ ScalarColumn ScalarColumn::read(const Trial& trial, std::string_view tensor, std
     } else if (!entry.is_number) {
       ++column.others_;
     } else {
+      column.has_axes_ = column.has_axes_ || entry.has_axes;
       Numbers& numbers = all[{entry.worker, entry.mode, entry.dtype}];
       numbers.steps.push_back(entry.step);
       numbers.mode_steps.push_back(entry.mode_step);

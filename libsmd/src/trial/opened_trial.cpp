@@ -140,16 +140,16 @@ std::string say_several(const std::string& path, std::span<const std::string> ru
 
 std::string what_lies_in(storage::Storage& storage) {
   constexpr std::size_t most_names = 8;
-  constexpr std::size_t most_told = 3;
+  constexpr std::size_t most_described = 3;
   const std::size_t most_opened = storage.remote() ? 8 : 64;
   std::string names;
-  std::string told;
-  std::size_t files_told = 0;
+  std::string described;
+  std::size_t files_described = 0;
   std::size_t files_opened = 0;
   FolderWalk walk(storage, {}, {.folders = 100, .names = 1'000});
   while (walk.next()) {
     for (const storage::DirEntry& entry : walk.entries()) {
-      if (entry.kind != storage::EntryKind::file || files_told >= most_told || ++files_opened > most_opened) {
+      if (entry.kind != storage::EntryKind::file || files_described >= most_described || ++files_opened > most_opened) {
         continue;
       }
       const std::string path = walk.path_of(entry.name);
@@ -159,8 +159,8 @@ std::string what_lies_in(storage::Storage& storage) {
                               return kind.why_not != nullptr && kind.holds_file({{}, path, {}}, *first);
                             });
       if (is_trial || wire::is_no_text(known)) {
-        told += "; " + in_quotes(path) + " " + (is_trial ? "is a trial if you name it" : say(*known));
-        ++files_told;
+        described += "; " + in_quotes(path) + " " + (is_trial ? "is a trial if you name it" : say(*known));
+        ++files_described;
       }
     }
     if (walk.path().empty()) {
@@ -169,7 +169,7 @@ std::string what_lies_in(storage::Storage& storage) {
     }
     walk.enter_all();
   }
-  return "(it holds " + (names.empty() ? "nothing" : names) + ")" + told;
+  return "(it holds " + (names.empty() ? "nothing" : names) + ")" + described;
 }
 
 namespace {
@@ -212,9 +212,9 @@ std::string explain_file(const TrialPath& where, const layout::Opening& file, co
   bool is_text = wire::may_be_text(first, file.file) && tells != kinds.end();
   if (!is_remote_path(where.path())) {
     const LayoutKind* const reads = kind_that_reads({folder, file.file});
-    const bool told = known != nullptr && reads != nullptr && reads->holds_file != nullptr;
+    const bool says_more = known != nullptr && reads != nullptr && reads->holds_file != nullptr;
     const auto trial = reads != nullptr ? std::optional(folder) : trial_around(where, {});
-    if (trial && !told) {
+    if (trial && !says_more) {
       return "lies in the trial " + in_quotes(*trial) + ": name that";
     }
     is_text = is_text && (reads == nullptr || reads->why_not != nullptr);
@@ -382,7 +382,7 @@ class Opener {
     return trial;
   }
 
-  /// Says of which trial this one is a part, and which trials below it it leaves out.
+  /// Notes of which trial the place is a part, and which trials below it are left out.
   void note_others(const layout::Held& held) {
     if (!held.own_folders.empty()) {
       return;  // such trials do not lie in each other, and there may be very many side by side

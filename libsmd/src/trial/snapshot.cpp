@@ -330,13 +330,13 @@ StepState Snapshot::state(StepKey key, bool over) const {
   return *t == key.number ? StepState::available : StepState::unavailable;
 }
 
-bool Snapshot::goes_beyond(StepKey key) const {
-  if (key.mode == Mode::global) {
-    return !steps.empty() && steps.last().number > key.number;
+std::optional<std::int64_t> Snapshot::last_step(Mode mode) const {
+  if (mode == Mode::global) {
+    return steps.empty() ? std::nullopt : std::optional(steps.last().number);
   }
-  const ModeClaim most{key.mode, key.number, INT64_MAX};
-  const auto it = claims.partition_point([&](const ModeClaim& claim) { return !(most < claim); });
-  return it != claims.end() && it->mode == key.mode;
+  const ModeClaim most{mode, INT64_MAX, INT64_MAX};
+  auto it = claims.partition_point([&](const ModeClaim& claim) { return !(most < claim); });
+  return it != claims.begin() && (--it)->mode == mode ? std::optional(it->mode_step) : std::nullopt;
 }
 
 }  // namespace smd::detail::trial

@@ -240,8 +240,8 @@ struct Snapshot {
   [[nodiscard]] bool over() const noexcept { return ended && !may_grow; }
   [[nodiscard]] StepState state(StepKey key) const { return state(key, over()); }
   [[nodiscard]] StepState state(StepKey key, bool over) const;
-  /// Returns whether there is a later step of the same mode.
-  [[nodiscard]] bool goes_beyond(StepKey key) const;
+  /// Returns the last step of a mode, by its number in the mode; nullopt if there is none.
+  [[nodiscard]] std::optional<std::int64_t> last_step(Mode mode) const;
   [[nodiscard]] std::string_view worker(const layout::StepRow& row) const noexcept {
     return *listing->workers[row.file.worker];
   }

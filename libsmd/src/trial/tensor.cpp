@@ -60,7 +60,8 @@ struct Tensor::Impl::Query {
   [[nodiscard]] const StepRow& row(StepKey step, const std::optional<std::string>& worker, const Has& has) const {
     const Rows all = rows_at(*snapshot, step);
     if (all.empty()) {
-      detail::trial::throw_unavailable(step, detail::trial::unavailable_tag(*snapshot, step, snapshot->over()));
+      detail::trial::throw_unavailable(*snapshot, step,
+                                       detail::trial::unavailable_tag(*snapshot, step, snapshot->over()));
     }
     const Rows rows = rows_with(*snapshot, all, id);
     if (rows.empty()) {

@@ -18,14 +18,6 @@ using detail::trial::Step;
 
 namespace {
 
-std::uint64_t payload_bytes(const detail::trial::Catalog& catalog, const detail::layout::Payload& payload) {
-  std::uint64_t bytes = 0;
-  for (std::uint32_t i = 0; i < payload.count; ++i) {
-    bytes += catalog.bytes(payload, i);
-  }
-  return bytes;
-}
-
 /// Returns the bytes of one entry in all rows of a sequence. A number takes the same in each.
 std::uint64_t entry_bytes(const detail::trial::Catalog& catalog, const RowSequence& rows, std::uint32_t position) {
   const detail::layout::Payload first = catalog.payload(rows.row);
@@ -115,7 +107,10 @@ StepInfo info_of(const Snapshot& snapshot, const Step& step, std::vector<std::ui
     if (info.workers.empty() || info.workers.back() != worker) {
       info.workers.emplace_back(worker);
     }
-    info.bytes += payload_bytes(snapshot.catalog, snapshot.catalog.payload(row));
+    const detail::layout::Payload payload = snapshot.catalog.payload(row);
+    for (std::uint32_t i = 0; i < payload.count; ++i) {
+      info.bytes += snapshot.catalog.bytes(payload, i);
+    }
     std::ranges::transform(snapshot.catalog.items(row).items, std::back_inserter(tensors), &Item::tensor);
     if (const ShapeList* const shapes = snapshot.catalog.shapes(row)) {
       std::ranges::transform(shapes->shapes, std::back_inserter(tensors), &ShapeList::Saved::tensor);
@@ -332,11 +327,7 @@ void Trial::refresh() { impl_->refresh(); }
 void Trial::load_range(const StepRange& range) { impl_->load_range(range); }
 
 std::string reduction_tensor_name(std::string_view reduction, std::string_view tensor) {
-  std::string name = "smdebug/reductions/";
-  name.append(reduction);
-  name.push_back('/');
-  name.append(tensor);
-  return name;
+  return std::string("smdebug/reductions/").append(reduction).append("/").append(tensor);
 }
 
 namespace {

@@ -155,6 +155,10 @@ std::vector<SnapshotStep> TrialSnapshot::steps(std::optional<GlobalStep> after, 
   return steps;
 }
 
+std::size_t TrialSnapshot::steps_up_to(GlobalStep step) const noexcept {
+  return impl_->snapshot->steps_up_to(step.value);
+}
+
 std::optional<SnapshotStep> TrialSnapshot::find_step(GlobalStep step) const noexcept {
   const Step* const found = impl_->snapshot->find(step.value);
   return found == nullptr ? std::nullopt : std::optional(impl_->public_step(*found));
@@ -168,7 +172,7 @@ std::string_view TrialSnapshot::unavailable_tag(StepKey step) const {
 
 void TrialSnapshot::require(StepKey step) const {
   if (const std::string_view tag = unavailable_tag(step); !tag.empty()) {
-    detail::trial::throw_unavailable(step, tag);
+    detail::trial::throw_unavailable(*impl_->snapshot, step, tag);
   }
 }
 

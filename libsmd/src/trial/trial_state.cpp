@@ -538,15 +538,16 @@ std::string_view unavailable_tag(const Snapshot& snapshot, StepKey key, bool ove
     case StepState::unavailable:
       break;
   }
-  return over && !snapshot.goes_beyond(key) ? "NoMoreData" : "StepUnavailable";
+  return over && snapshot.last_step(key.mode) <= key.number ? "NoMoreData" : "StepUnavailable";
 }
 
-void throw_unavailable(StepKey key, std::string_view tag) {
+void throw_unavailable(const Snapshot& snapshot, StepKey key, std::string_view tag) {
   if (tag == "StepNotYetAvailable") {
     throw StepNotYetAvailable(describe(key) + " is not there yet; the job is still running", key);
   }
   if (tag == "NoMoreData") {
-    throw NoMoreData(describe(key) + " will not come: the job has ended before it", key);
+    throw NoMoreData(describe(key) + " will not come: the job has ended before it", key,
+                     snapshot.last_step(key.mode).value_or(-1));
   }
   throw StepUnavailable(describe(key) + " was not saved", key);
 }

@@ -274,7 +274,7 @@ using TensorSet = std::vector<bool>;
 [[nodiscard]] std::string_view unavailable_tag(const Snapshot& snapshot, StepKey key, bool over);
 
 /// Throws the error of that tag. Precondition: it is not empty.
-[[noreturn]] void throw_unavailable(StepKey key, std::string_view tag);
+[[noreturn]] void throw_unavailable(const Snapshot& snapshot, StepKey key, std::string_view tag);
 
 }  // namespace smd::detail::trial
 

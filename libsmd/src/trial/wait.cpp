@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits for steps, for a condition, and for a trial to be made; follows the steps of a trial.
+#include "text/path.hpp"
 #include "trial/trial_state.hpp"
 
 #include <smd/error.hpp>
@@ -213,7 +214,7 @@ WaitOutcome Trial::wait_for_steps(std::span<const StepKey> steps, const WaitOpti
         // A step never comes only if it is skipped at two looks, and another file cannot bring it late.
         const std::optional<Time> whole = snapshot.whole.whole_at(GlobalStep(steps[i].number));
         if (snapshot.settled || (++doubts[i] >= 2 && whole <= impl_->clock().now())) {
-          detail::trial::throw_unavailable(steps[i], tag);
+          detail::trial::throw_unavailable(snapshot, steps[i], tag);
         }
         due = whole ? std::min(*whole, due.value_or(*whole)) : due;
       }
@@ -226,7 +227,7 @@ WaitOutcome Trial::wait_for_steps(std::span<const StepKey> steps, const WaitOpti
     // The job has ended, though there was no time to see that nothing more appears.
     for (const StepKey step : steps) {
       if (const std::string_view tag = unavailable_tag(*last, step, true); !tag.empty()) {
-        detail::trial::throw_unavailable(step, tag);
+        detail::trial::throw_unavailable(*last, step, tag);
       }
     }
     return WaitOutcome::reached;
@@ -323,8 +324,7 @@ std::optional<Trial> Trial::open_when_there(const std::string& path, const Trial
       const bool is_file = is_no_folder(path);
       const bool came = is_file && !was_file;  // after `open` had looked for one
       // A file in the folder is refused. Another one may come, or this one may be written anew.
-      const std::string& file = error.problem.file;
-      const bool refused = !file.empty() && !(file + "/").starts_with(detail::trial::TrialPath(path).path() + "/");
+      const bool refused = text::is_file_of(path, error.problem.file);
       const bool final = kind != ProblemKind::not_found || is_file || (last_try && (!waited || refused));
       if (kind != ProblemKind::not_yet && !came && final) {
         throw;

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-/// What stands in the place of a file that was expected, told by its first bytes.
+/// What stands in the place of a file that was expected, as its first bytes show.
 namespace smd::detail::wire {
 
 /// How many first bytes tell each kind of file.

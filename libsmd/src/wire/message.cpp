@@ -105,12 +105,24 @@ const char* read_raw_field(std::span<const std::byte> bytes, std::uint64_t at, s
   if (field.key > std::numeric_limits<std::uint32_t>::max()) {
     return "a field has an unusual number";
   }
-  const std::uint64_t type = field.key & 7U;
-  if (type == start_group || type == end_group || type > 5) {  // known writers do not use groups
-    return "a field has an unusual type";
+  std::uint64_t length = 0;
+  switch (static_cast<protozero::pbf_wire_type>(field.key & 7U)) {
+    case protozero::pbf_wire_type::varint:
+      (void)varint();
+      break;
+    case protozero::pbf_wire_type::fixed64:
+      length = 8;
+      break;
+    case protozero::pbf_wire_type::length_delimited:
+      length = varint();
+      break;
+    case protozero::pbf_wire_type::fixed32:
+      length = 4;
+      break;
+    case protozero::pbf_wire_type::unknown:
+    default:  // known writers do not use groups
+      return "a field has an unusual type";
   }
-  const std::uint64_t number = type == 0 || type == 2 ? varint() : 0;
-  const std::uint64_t length = type == 1 ? 8 : type == 5 ? 4 : type == 2 ? number : 0;
   field.begin = place();
   if (field.begin > end || length > end - field.begin) {
     return "a field is longer than its message";

@@ -84,8 +84,7 @@ class SafetensorsParser {
 
   SafetensorsHeader parse() && {
     constexpr std::size_t usual_bytes = 100;  // of an entry
-    const std::size_t expected = std::min(json_.size() / usual_bytes, limits::safetensors_tensors);
-    raw_.reserve(expected);
+    raw_.reserve(std::min(json_.size() / usual_bytes, limits::safetensors_tensors));
     if (read()) {
       find_repeated();
       tell_faults();
@@ -108,7 +107,7 @@ class SafetensorsParser {
       if (name == "__metadata__") {
         read_metadata(value);
       } else if (too_many = raw_.size() == limits::safetensors_tensors; too_many) {
-        fail(value.offset(), "the header names more than 250000 tensors (safetensors_tensors)");
+        fail(value.offset(), "the header names more tensors than the limit (safetensors_tensors)");
         text::JsonReader::leave();
       } else {
         read_entry(name, value);
@@ -138,7 +137,7 @@ class SafetensorsParser {
     RawEntry& raw = raw_.emplace_back();
     raw.at = static_cast<std::uint32_t>(value.offset());
     if (name.size() > limits::name_bytes) {
-      raw.fault = "its name is longer than 64 KiB (name_bytes)";
+      raw.fault = "its name is longer than the limit (name_bytes)";
       name = name.substr(0, text::quoted_bytes);
     }
     raw.name = name;
@@ -281,11 +280,10 @@ class SafetensorsParser {
     RawEntry* next = nullptr;  // the next one that has elements
     for (auto at = order.rbegin(); at != order.rend(); ++at) {
       RawEntry* const raw = *at;
-      if (raw->begin == raw->end) {
-        continue;
+      if (raw->begin != raw->end) {
+        raw->sound = raw->sound && (next == nullptr || next->begin >= raw->end);
+        next = raw;
       }
-      raw->sound = raw->sound && (next == nullptr || next->begin >= raw->end);
-      next = raw;
     }
     if (reached > data_bytes()) {
       header_.cut = damaged("the file is truncated: it has " + std::to_string(file_bytes_) + " of " +

@@ -31,14 +31,10 @@ void append_doubles(pbf_reader& reader, std::vector<double>& into) {
     into.push_back(reader.get_double());
     return;
   }
-  std::span<const std::byte> packed = bytes_of(reader);
-  if (packed.size() % sizeof(double) != 0) {
-    throw protozero::invalid_length_exception{};
-  }
-  into.reserve(into.size() + packed.size() / sizeof(double));
-  for (; !packed.empty(); packed = packed.subspan(sizeof(double))) {
-    into.push_back(double_in(packed));
-  }
+  require_type(reader, pbf_wire_type::length_delimited);
+  check_length(reader.data());
+  const auto packed = reader.get_packed_double();
+  into.insert(into.end(), packed.begin(), packed.end());
 }
 
 /// By field number, from 1 on.

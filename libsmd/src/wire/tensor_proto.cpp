@@ -229,22 +229,7 @@ void decode_wide_halves(Dtype dtype, std::span<const std::byte> tensor, std::spa
   });
 }
 
-/// The sizes of strings in packed form, each preceded by its length in four bytes.
-struct PackedStrings {
-  std::uint64_t all = 0;
-  std::uint64_t last = 4;  ///< Of the last one; without strings, of an empty one.
-};
-
-PackedStrings packed_strings(std::span<const std::byte> tensor) {
-  PackedStrings size;
-  for_each_of(tensor_field::string_val, reader_of(tensor), [&](pbf_reader& reader) {
-    size.last = 4 + view_of(reader).size();
-    size.all += size.last;
-  });
-  return size;
-}
-
-/// Writes all strings in packed form.
+/// Writes all strings in packed form, each preceded by its length in four bytes.
 void pack_strings(std::span<const std::byte> tensor, std::span<std::byte> into) {
   Sink sink(into);
   for_each_of(tensor_field::string_val, reader_of(tensor), [&](pbf_reader& reader) {
@@ -353,7 +338,12 @@ class Decoder {
     if (given > elements_ || (given < elements_ && parts_.dtype == 0)) {
       return fmt::format("{} strings, but {} needs {}", given, kind_of(value), elements_);
     }
-    const auto [bytes, last] = packed_strings(tensor_);
+    std::uint64_t bytes = 0;
+    std::uint64_t last = 4;  // in packed form; without strings, of an empty one
+    for_each_of(tensor_field::string_val, reader_of(tensor_), [&](pbf_reader& reader) {
+      last = 4 + view_of(reader).size();
+      bytes += last;
+    });
     if (auto wrong = too_many_repeats(value, given, last); wrong) {
       return wrong;
     }

@@ -9,16 +9,17 @@ import json
 import logging
 import os
 import sys
+import threading
 import types
 import weakref
 
 import smd
 from smd import (  # noqa: F401
-    IndexReaderException, InvalidWorker, MissingCollectionFiles, Mode, NoMoreData, RuleEvaluationConditionMet,
-    StepNotYetAvailable, StepState, StepUnavailable, TensorUnavailable, TensorUnavailableForStep, _hook, refreshing)
+    IndexReaderException, InvalidCollectionConfiguration, InvalidWorker, MissingCollectionFiles, Mode, NoMoreData,
+    RuleEvaluationConditionMet, StepNotYetAvailable, StepState, StepUnavailable, TensorUnavailable,
+    TensorUnavailableForStep, _hook, refreshing)
 
 modes = ModeKeys = Mode
-InvalidCollectionConfiguration = smd.InvalidArgument  # raised for a collection without patterns and names, too
 ShapeUnavailableForStep = TensorUnavailableForStep
 
 
@@ -309,7 +310,7 @@ class Collection(smd.Collection):
         """Returns the collection as a hook's configuration has it."""
         parameters = {"include_regex": self.include_regex, "tensor_names": self.tensor_names,
                       "save_histogram": self.save_histogram}
-        for config in (self.reduction_config, self.save_config):
+        for config in (self.reduction_config, self.save_config and SaveConfig.parse(self.save_config)):
             parameters.update(config.parameters() if config else {})
         return {"CollectionName": self.name, "CollectionParameters": parameters}
 
@@ -379,7 +380,8 @@ class Hook(_hook.Hook):
 
     def _begin(self, **configuration):
         _hook.Hook.__init__(self, **configuration)
-        self._collections = {}  # those that were returned or added
+        self._collections = {}  # those that were returned or added, each with its configuration then
+        self._changing, self._saves = threading.Lock(), False
         _hooks.add(self)
         _end_hooks_of_child()
 
@@ -390,10 +392,21 @@ class Hook(_hook.Hook):
         hook._begin(path=json_file_path)
         return hook
 
+    def _take_changes(self):
+        """Adds the collections that the program has changed since it got them; later the hook takes no changes."""
+        with self._changing:
+            if not self._saves:
+                for collection, known in list(self._collections.values()):
+                    if json.dumps(collection.configuration()) != known:
+                        self.add_collection(collection)
+                self._saves = True
+
     def save_tensor(self, tensor_name, tensor_value, collections_to_write="default"):
         """Saves what the configuration asks of an array, a number, a text, or a list of numbers or of texts. Returns
         whether anything was saved."""
         import numpy
+        if not self._saves:
+            self._take_changes()
         dtype = None
         if hasattr(tensor_value, "detach"):  # of PyTorch
             tensor_value = tensor_value.detach().cpu()
@@ -417,6 +430,8 @@ class Hook(_hook.Hook):
 
     def save_scalar(self, name, value, sm_metric=False):
         """Saves a number as `scalar/NAME`."""
+        if not self._saves:
+            self._take_changes()
         self._save_scalar(name, float(value))
 
     def set_step(self, step):
@@ -428,17 +443,20 @@ class Hook(_hook.Hook):
         return {name: self.get_collection(name) for name in self._all_collections()}
 
     def get_collection(self, name):
-        """Returns a collection with all that the hook saves of it, an empty one for a new name. Changes count once it
-        is given to add_collection."""
+        """Returns a collection with all that the hook saves of it, an empty one for a new name. What is changed in it
+        before anything is saved counts: it is then saved as if it was given to add_collection."""
         if name not in self._collections:
             facts = self._all_collections().get(name)
-            self._collections[name] = _collection(name, **facts) if facts else Collection(name)
-        return self._collections[name]
+            self._keep(_collection(name, **facts) if facts else Collection(name))
+        return self._collections[name][0]
+
+    def _keep(self, collection):
+        self._collections[collection.name] = collection, json.dumps(collection.configuration())
 
     def add_collection(self, collection):
         """Adds a collection, or replaces the one of its name, before anything is saved."""
         self._add_collections(json.dumps({"CollectionConfigurations": [collection.configuration()]}))
-        self._collections[collection.name] = collection
+        self._keep(collection)
 
     def _of_framework(self, *arguments, **options):
         """Raises NotImplementedError: there are no hooks into frameworks."""

@@ -180,16 +180,16 @@ TEST_CASE("an output that would replace what is read is refused, whichever comes
   }
   folder.write("metrics.csv", "step,loss\n0,1\n");
   // Of files, what lies beside them is not read.
-  smd::tool::add_input(files / "a.csv", files / "a.csv");
-  smd::tool::add_input(folder.path(), folder.path());
-  smd::tool::add_input(files / "b.csv", files / "b.csv");
+  smd::tool::add_input(files / "a.csv");
+  smd::tool::add_input(folder.path());
+  smd::tool::add_input(files / "b.csv");
   CHECK_THROWS_AS((void)OutputFile::file(files / "a.csv"), smd::tool::UsageError);
   CHECK_THROWS_AS((void)OutputFile::file(files / "b.csv"), smd::tool::UsageError);
   CHECK_THROWS_AS((void)OutputFile::file(folder / "metrics.csv"), smd::tool::UsageError);
   CHECK_NOTHROW((void)OutputFile::file(files / "other.csv"));
   CHECK_NOTHROW((void)OutputFile::file(folder / "result.txt"));
   const OutputFile out = OutputFile::file(files / "c.csv");
-  CHECK_THROWS_AS(smd::tool::add_input(files / "c.csv", files / "c.csv"), smd::tool::UsageError);
+  CHECK_THROWS_AS(smd::tool::add_input(files / "c.csv"), smd::tool::UsageError);
 }
 
 TEST_CASE("discarding takes everything") {

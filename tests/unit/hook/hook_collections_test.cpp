@@ -118,7 +118,7 @@ TEST_CASE("a collection without members is refused when the first tensor is offe
     CHECK_THROWS_WITH_AS(hook.save_tensor("trees/Node", one()),
                          "collection 'tree' is not built in and has neither patterns (include_regex) nor names of "
                          "tensors; did you mean 'trees'?",
-                         InvalidArgument);
+                         InvalidCollectionConfiguration);
     Hook filled(config);
     filled.add_collection({.name = "tree", .include_regex = {"^trees/"}});
     CHECK(filled.wants("trees/Node"));

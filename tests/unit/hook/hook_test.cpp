@@ -489,9 +489,10 @@ TEST_CASE("the trial of a job that has ended is refused, unless the hook adds to
   HookConfig other_worker = config;
   other_worker.worker = "worker_1";
   save(other_worker, 2);
-  CHECK(log.lines == std::vector<std::string>(3, "warning: " + config.out_dir +
-                                                     ": the job is marked as over: what follows it has stopped, and "
-                                                     "does not see what is saved now"));
+  CHECK(log.lines ==
+        std::vector<std::string>(3, "warning: " + config.out_dir +
+                                        ": the job is marked as over: programs that follow it have stopped "
+                                        "and miss what is saved now"));
   std::filesystem::remove(folder / "run/training_job_end.ts");
   save(config, 3);
   CHECK(Trial::open(config.out_dir).steps().size() == 4);
@@ -750,13 +751,14 @@ TEST_CASE("a value may be changed once the call returns") {
   }
 }
 
-TEST_CASE("a name that the reference cannot open a trial with is refused") {
+TEST_CASE("a name that readers take for a reduction of another tensor is refused") {
   const TempDir folder;
   const std::vector<float> one = {1};
   {
     Hook hook(every_step(folder));
     for (const char* const name : {"smdebug/reductions/x", "smdebug/reductions/", "before/smdebug/reductions/mean",
-                                   "scalar/smdebug/reductions/x"}) {
+                                   "scalar/smdebug/reductions/x", "before/smdebug/reductions/mean/x",
+                                   "smdebug/reductions//x", "smdebug/reductions/mean/smdebug/reductions/max/x"}) {
       CAPTURE(name);
       CHECK_THROWS_AS(hook.save_tensor(name, floats(one, {1})), InvalidArgument);
       CHECK_THROWS_AS(hook.save_shape(name, {1}), InvalidArgument);

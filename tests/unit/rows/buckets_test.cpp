@@ -66,8 +66,7 @@ TEST_CASE("what is not finite is in no bin") {
   CHECK(result.edges() == std::vector<double>{1, 2, 3, 4});
   CHECK(result.counts() == std::vector<std::uint64_t>{1, 1, 1});
   CHECK(result.nan() == 1);
-  CHECK(result.below() == 1);
-  CHECK(result.above() == 1);
+  CHECK(result.outside() == 2);
 }
 
 TEST_CASE("without finite elements the bounds are 0 and 1, as NumPy's of nothing") {

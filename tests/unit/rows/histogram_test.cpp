@@ -41,8 +41,7 @@ TEST_CASE("elements outside are counted separately; parts merge") {
   add(other, integers, smd::Dtype::int64);
   histogram.merge(other);
   CHECK(histogram.counts() == std::vector<std::uint64_t>{2, 3});
-  CHECK(histogram.below() == 3);
-  CHECK(histogram.above() == 3);
+  CHECK(histogram.outside() == 6);
   CHECK(histogram.nan() == 2);
   CHECK_THROWS_AS(histogram.merge(smd::tool::Histogram(2, 0, 5)), smd::tool::UsageError);
 }

@@ -103,6 +103,7 @@ TEST_CASE_FIXTURE(LiveRule, "a job that ends before end_step: NoMoreData, while 
     try {
       static_cast<void>(invoke(live.script, invoked, GlobalStep(start), GlobalStep(end)));
     } catch (const NoMoreData& no_more) {
+      CHECK(no_more.last_step == 4);
       return no_more.step.number;
     }
     return -1;

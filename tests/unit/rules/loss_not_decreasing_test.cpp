@@ -234,6 +234,25 @@ TEST_CASE("after a restart whose mode steps begin again, its losses are held aga
   CHECK(gap.findings[0].details.front().second == "6");
 }
 
+TEST_CASE("following: a restart counts, though the steps before it came earlier than those after it") {
+  RuleTrial trial(losses);
+  trial.running();
+  trial.step(0, Mode::train, 0, {{"loss", {1}}}).step(1, Mode::train, 1, {{"aux", {1}}});
+  Trial opened = trial.open();
+  Evaluator evaluator(opened, {.keep_going = true, .follow = true});
+  evaluator.add(make_rule(loss_not_decreasing));
+  evaluator.offer();
+  const auto add = [&](std::int64_t step, std::int64_t mode_step, const RuleTrial::Tensors& tensors) {
+    trial.step(step, Mode::train, mode_step, tensors);
+    opened.refresh();
+    evaluator.offer();
+  };
+  add(2, 0, {{"aux", {1}}});
+  add(3, 10, {{"loss", {9}}});
+  add(4, 20, {{"loss", {9}}});  // 9 after 9, not after 1
+  CHECK(found(evaluator.results().front()) == Texts{"4 loss worker_0 decrease_percent 0"});
+}
+
 TEST_CASE("a restart counts also at steps at which the loss was not saved, and for its own worker only") {
   for (const std::int64_t first : {0, 19}) {
     RuleTrial trial(losses);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/trim.hpp"
+#include "text/path.hpp"
 
 #include <doctest/doctest.h>
 
+using smd::text::is_file_of;
 using smd::text::list_items;
 using smd::text::trimmed;
 
@@ -21,4 +23,13 @@ TEST_CASE("the items of a list between commas") {
   CHECK(list_items(",a,, ,") == Items{"a"});
   CHECK(list_items("a ,b", "") == Items{"a ", "b"});
   CHECK(list_items("").empty());
+}
+
+TEST_CASE("a trial is refused for a file in it, or for its own path") {
+  CHECK(is_file_of("runs/a/", "metrics.csv"));
+  CHECK(is_file_of("metrics.csv.d", "metrics.csv"));  // names that only begin alike
+  CHECK_FALSE(is_file_of("runs/a/", "runs/a"));
+  CHECK_FALSE(is_file_of("runs/a", "runs/a/debug-output"));
+  CHECK_FALSE(is_file_of("s3://bucket/run", "s3://bucket"));
+  CHECK_FALSE(is_file_of("runs/a", ""));
 }

@@ -103,6 +103,12 @@ TEST_CASE("StepUnavailable and StepNotYetAvailable") {
   CHECK(ended.step == StepKey(GlobalStep(9)));
   const StepUnavailable& as_in_the_reference = ended;
   CHECK(as_in_the_reference.step == StepKey(GlobalStep(9)));
+  const auto last_step = [&](StepKey step) {
+    return thrown<NoMoreData>([&] { static_cast<void>(weight.shape(step)); }).last_step;
+  };
+  CHECK(ended.last_step == 1);
+  CHECK(last_step({Mode::train, ModeStep(6)}) == 5);
+  CHECK(last_step({Mode::predict, ModeStep(0)}) == -1);
 }
 
 TEST_CASE("InvalidWorker tells who did save it") {

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -914,6 +915,38 @@ TEST_CASE("a log is read although a name in quotes has CR, or its header begins 
   CHECK(Trial::open(dir / "begun", {.as_it_stands = false}).steps().empty());
   dir.write("page/metrics.csv", "<html><style>a,b{color:#000}</style></html>");
   CHECK_THROWS_AS((void)Trial::open(dir / "page", {}), ReadError);
+}
+
+TEST_CASE("a log that begins with zeros is read behind them, and is damaged, whether it is followed or not") {
+  const TempDir dir;
+  const std::string zeros(600, '\0');
+  struct Case {
+    std::string_view file;
+    std::string_view behind;
+  };
+  for (const Case& one : {Case{"1/metrics.csv", "5\nstep,loss\n7,2\n"},
+                          {"2/metrics.jsonl", "{\"step\":5,\"loss\":1}\n{\"step\":7,\"loss\":2}\n"},
+                          {"3/scalars.json", "\n{\"step\":7,\"loss\":2}\n"}}) {
+    const std::filesystem::path file = dir.write(one.file, zeros + std::string(one.behind));
+    for (const std::string& path : {file.string(), file.parent_path().string()}) {
+      for (const bool as_it_stands : {true, false}) {
+        CAPTURE(path);
+        CAPTURE(as_it_stands);
+        const Trial trial = Trial::open(path, {.as_it_stands = as_it_stands});
+        CHECK(trial.steps() == std::vector{GlobalStep(7)});
+        CHECK(trial.tensor_names() == std::vector<std::string>{"loss"});
+        const std::vector<Problem> problems = trial.problems();
+        CHECK(
+            std::ranges::any_of(problems, [](const Problem& problem) { return problem.kind == ProblemKind::damaged; }));
+      }
+    }
+  }
+  for (const bool as_it_stands : {true, false}) {  // a header that is lost, and what is no run file
+    dir.write("4/metrics.csv", zeros + "5\n6,2\n7,2\n");
+    CHECK_THROWS_AS((void)Trial::open(dir / "4", {.as_it_stands = as_it_stands}), ReadError);
+    dir.write("5/run-abc.wandb", zeros + ":W&B");
+    CHECK_THROWS_AS((void)Trial::open(dir / "5", {.as_it_stands = as_it_stands}), ReadError);
+  }
 }
 
 TEST_CASE("zeros in a log that is followed are not there yet") {

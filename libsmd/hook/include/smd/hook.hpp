@@ -42,6 +42,16 @@ class SMD_EXPORT StepAlreadySaved : public Error {
   bool can_append;  ///< False if another index file names the event file: then `ExistingStep::append` does not help.
 };
 
+/// A collection that is to be saved is not built in, and has neither patterns nor names of tensors.
+class SMD_EXPORT InvalidCollectionConfiguration : public InvalidArgument {
+ public:
+  InvalidCollectionConfiguration(const std::string& message, std::string in_collection)
+      : InvalidArgument(message), collection(std::move(in_collection)) {}
+  ~InvalidCollectionConfiguration() override;
+
+  std::string collection;
+};
+
 /// Fills `into` with the bytes of a tensor's elements from `offset` on. For elements that are not in memory, for
 /// instance in a file. Called with ascending offsets, once for each byte, by one thread at a time. @throws ReadError if
 /// they cannot be read.
@@ -131,10 +141,10 @@ class SMD_EXPORT Hook {
   /// save nothing in the modes eval and predict, as in the reference. The caller may change `value` once this returns.
   /// A name that `reduction_tensor_name` returns saves a reduction of another tensor.
   /// @return whether anything was saved.
-  /// @throws InvalidArgument for names that are not UTF-8 or longer than 64 KiB, bytes that do not fit type and shape,
-  ///         values of 2 GiB and more, or, at the first call, a configured collection that is not built in and was not
-  ///         given patterns or names; StepAlreadySaved; WriteError; ReadError if S3 does not answer whether the
-  ///         step was saved before, or if a step to append to cannot be read.
+  /// @throws InvalidArgument for names that are not UTF-8 or longer than 64 KiB, those with `smdebug/reductions/` that
+  ///         `reduction_tensor_name` does not return, bytes that do not fit type and shape, and values of 2 GiB and
+  ///         more; InvalidCollectionConfiguration at the first call; StepAlreadySaved; WriteError; ReadError if S3 does
+  ///         not answer whether the step was saved before, or if a step to append to cannot be read.
   bool save_tensor(std::string_view name, const TensorView& value, const std::vector<std::string>& collections = {});
   /// As above, for a value that owns its elements: large values are shared, not copied, until they are written, and
   /// must not change until then.

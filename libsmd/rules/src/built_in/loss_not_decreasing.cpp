@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -191,7 +190,7 @@ class LossNotDecreasing final : public Rule {
     return one_row_ ? unit.step().value : unit.mode_step().value;
   }
 
-  /// Returns the units of the row up to this one, since mode steps last began again.
+  /// Returns the units of the row up to `unit`, since mode steps last began again.
   [[nodiscard]] std::span<const Unit> series(const StepTensors& step, const Unit& unit) const {
     return one_row_ ? step.series_of_all_modes(unit) : step.series_since_restart(unit);
   }
@@ -330,19 +329,29 @@ class LossNotDecreasing final : public Rule {
     return finding;
   }
 
-  /// Also warns of losses that no check compared, and that would trigger: up to a fifth of all.
+  /// Also warns of losses that no check compared, up to a fifth of all, and that would trigger, and of losses that
+  /// rise but are too few for a check.
   void summarize_observed(RuleSummary& summary) const {
     const bool whole = RuleAccess::run(summary).whole();
     std::set<std::string_view> workers;
+    std::vector<std::string> few;
     for (const auto& [unit, observed] : observed_) {
-      workers.insert(std::get<1>(unit));
-      const bool late = whole && observed.passed > 0 && observed.passed < observed.count;
-      if (const std::optional<Finding> finding = late ? compare_quarters(unit, observed) : std::nullopt) {
+      const auto& [tensor, worker, mode] = unit;
+      workers.insert(worker);
+      const bool too_few = observed.count < fewest_observed();
+      const bool has_rest = too_few ? observed.count >= 4 : observed.passed != 0 && observed.passed != observed.count;
+      const std::optional<Finding> finding = whole && has_rest ? compare_quarters(unit, observed) : std::nullopt;
+      if (!finding) {
+        continue;
+      }
+      if (!too_few) {
         summary.warn(fmt::format("the last check was before the newest {} of {} values; with them, {}",
                                  observed.count - observed.passed, observed.count, printable(finding->message)));
+      } else if (finding->value < -parameters().number("increase_threshold_percent")) {
+        summary.warn(fmt::format("{} values are too few for a check, which needs {} (4 * num_steps), but they rise: {}",
+                                 observed.count, fewest_observed(), printable(finding->message)));
       }
     }
-    std::vector<std::string> few;
     for (const auto& [unit, observed] : observed_) {
       if (observed.count < fewest_observed()) {
         const auto& [tensor, worker, mode] = unit;

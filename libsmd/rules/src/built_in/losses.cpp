@@ -80,7 +80,7 @@ std::optional<double> Losses::look_up(StepView& step, const Unit& unit) const {
   KeptValues kept;
   Window window(sets, kept);
   StepContext& context = RuleAccess::context(step);
-  StepContext late(context.run, window, context.step, context.first);
+  StepContext late(context.run, window, context.step, context.first, context.rows);
   StepNeeds needs(late);
   need(needs, unit);
   ReadCounters counters;

@@ -7,7 +7,6 @@
 #include <smd/trial.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -118,14 +117,10 @@ class SimilarAcrossRuns final : public Rule {
     if (!step.other_has_step()) {
       return;
     }
-    const RuleRun& run = RuleAccess::context(step).run;
-    const std::array trials = {&run.base().trial(), &run.others().front()->trial()};
-    const NoRefresh no_refresh(trials, true);
     // Compares the only workers of a step whatever their names, unless both trials have several workers.
+    const RuleRun& run = RuleAccess::context(step).run;
     const bool alone = step.workers().size() == 1 && step.other_workers().size() == 1 &&
-                       std::ranges::any_of(trials, [](const Trial* trial) {
-                         return trial->num_workers() == 1 && trial->workers().size() <= 1;
-                       });
+                       !(run.base().several_workers() && run.others().front()->several_workers());
     for (const Unit& unit : step.units(tensors_)) {
       for (const Unit& other : step.other_units(unit.tensor())) {
         if (alone || other.worker() == unit.worker()) {

@@ -29,7 +29,7 @@ class UnchangedTensor final : public UnitRule {
   }
 
  private:
-  /// Returns the last `num_steps` steps at which the tensor was saved, this one last; fewer at first.
+  /// Returns the last `num_steps` steps at which the tensor was saved, up to the unit's; fewer at first.
   [[nodiscard]] std::span<const Unit> window(const StepTensors& step, const Unit& unit) const {
     const std::span<const Unit> all = step.series(unit);
     return all.last(std::min(all.size(), num_steps_));

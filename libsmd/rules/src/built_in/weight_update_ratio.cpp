@@ -29,7 +29,7 @@ class WeightUpdateRatio final : public UnitRule {
     }
   }
 
-  /// Returns, without `num_steps`, the value saved last before this one; with it, the earliest that was saved at most
+  /// Returns, without `num_steps`, the value saved last before the unit; with it, the earliest that was saved at most
   /// that many mode steps ago. Nullopt if nothing was saved then.
   [[nodiscard]] std::optional<Unit> reference(const StepTensors& step, const Unit& unit) const {
     const bool last = !parameters().has("num_steps");

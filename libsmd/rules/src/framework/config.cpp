@@ -229,24 +229,16 @@ std::vector<RuleConfiguration> read_document(const Json& json) {
   std::vector<RuleConfiguration> all;
   if (json.is_array()) {
     read_list(json, {}, all);
-    return all;
-  }
-  if (!json.is_object()) {
-    return {};
-  }
-  if (is_job(json) || json.contains("DebugRuleConfigurations") || json.contains("ProfilerRuleConfigurations")) {
+  } else if (is_job(json) || json.contains("DebugRuleConfigurations") || json.contains("ProfilerRuleConfigurations")) {
     for (const auto& [key, list] : json.items()) {  // in the order of the two lists
       const bool profiler = key == "ProfilerRuleConfigurations";
       if ((profiler || key == "DebugRuleConfigurations") && !list.is_null()) {
         read_list(list, key, all, profiler);
       }
     }
-    return all;
-  }
-  if (json.contains("RuleConfigurationName") || is_wrapped(json)) {
-    return {read_entry(json, {})};
-  }
-  if (std::ranges::any_of(json, is_wrapped)) {
+  } else if (json.contains("RuleConfigurationName") || is_wrapped(json)) {
+    all.push_back(read_entry(json, {}));
+  } else if (std::ranges::any_of(json, is_wrapped)) {
     for (const auto& [name, entry] : json.items()) {
       const std::string position = text::excerpt(name);
       all.push_back(is_wrapped(entry) ? read_entry(entry, position)

@@ -4,7 +4,10 @@
 #include "framework/step_context.hpp"
 #include "text/mapped.hpp"
 
+#include <smd/trial.hpp>
+
 #include <algorithm>
+#include <array>
 #include <span>
 #include <unordered_set>
 
@@ -49,10 +52,13 @@ void EvaluatedTrial::freeze() {
   if (latest == snapshot_) {
     return;
   }
+  if (latest.generation() != snapshot_.generation()) {
+    mode_steps_.clear();
+    taken_.reset();
+  }
   snapshot_ = std::move(latest);
   match_steps_ = limits::pattern_question_steps;
   series_.clear();
-  restarts_.reset();
 }
 
 TensorSet EvaluatedTrial::resolve(const TensorSelection& selection) const {
@@ -98,16 +104,17 @@ std::vector<Unit> EvaluatedTrial::units(const std::vector<SavedRow>& rows, const
   return units;
 }
 
-std::vector<Unit> EvaluatedTrial::units(const std::vector<SavedRow>& rows, std::uint32_t tensor) const {
+std::vector<Unit> EvaluatedTrial::units(const std::vector<SavedRow>& rows, std::string_view tensor) const {
+  const std::optional<std::uint32_t> id = snapshot_.find_tensor(tensor);
   std::vector<Unit> units;
   for (const SavedRow row : rows) {
-    if (snapshot_.items(row, tensor).empty()) {
+    if (!id || snapshot_.items(row, *id).empty()) {
       continue;
     }
     if (!units.empty() && units.back().row_.worker() == row.worker()) {
       units.pop_back();
     }
-    units.push_back(Unit(*this, row, tensor));
+    units.push_back(Unit(*this, row, *id));
   }
   return units;
 }
@@ -120,8 +127,11 @@ const EvaluatedTrial::Series& EvaluatedTrial::series(std::uint32_t tensor, std::
     const auto rows = snapshot_.series(tensor, worker, mode);
     auto& [units, restarts] = it->second;
     units.reserve(rows.size());
-    const std::vector<GlobalStep> all =
-        mode && trial_->layout().has_modes ? restarts_of(worker, *mode) : std::vector<GlobalStep>();
+    std::vector<GlobalStep> all;
+    if (mode && trial_->layout().has_modes) {
+      take_rows();
+      all = mode_steps_[{worker, *mode}].restarts;
+    }
     for (auto next = all.begin(); const SavedRow row : rows) {
       const auto first = next;
       next = std::find_if(first, all.end(), [&](GlobalStep restart) { return restart > row.step(); });
@@ -135,21 +145,27 @@ const EvaluatedTrial::Series& EvaluatedTrial::series(std::uint32_t tensor, std::
 }
 
 /// Rows of all tensors count: one of them may not have been saved where its worker's mode steps began again.
-const std::vector<GlobalStep>& EvaluatedTrial::restarts_of(std::uint32_t worker, Mode mode) const {
-  if (!restarts_) {
-    restarts_.emplace();
-    std::map<std::pair<std::uint32_t, Mode>, ModeStep> last;
-    for (const SnapshotStep& step : snapshot_.steps()) {
-      for (const SavedRow row : snapshot_.rows(step.step)) {
-        const std::pair key(row.worker(), row.mode());
-        ModeStep& before = last.try_emplace(key, row.mode_step()).first->second;
-        if (std::exchange(before, row.mode_step()) > row.mode_step()) {
-          (*restarts_)[key].push_back(step.step);
-        }
+void EvaluatedTrial::take_rows() const {
+  for (const SnapshotStep& step : snapshot_.steps(taken_)) {
+    if (!step.complete) {
+      break;
+    }
+    taken_ = step.step;
+    for (const SavedRow row : snapshot_.rows(step.step)) {
+      ModeSteps& steps = mode_steps_.try_emplace({row.worker(), row.mode()}, ModeSteps{row.mode_step()}).first->second;
+      if (std::exchange(steps.last, row.mode_step()) > row.mode_step()) {
+        steps.restarts.push_back(step.step);
       }
     }
   }
-  return (*restarts_)[{worker, mode}];
+}
+
+bool EvaluatedTrial::several_workers() const {
+  const NoRefresh no_refresh(std::array{trial_}, true);
+  const std::lock_guard lock(mutex_);
+  take_rows();
+  const bool one_wrote = mode_steps_.empty() || mode_steps_.begin()->first.first == mode_steps_.rbegin()->first.first;
+  return !one_wrote || trial_->workers().size() > 1 || trial_->num_workers() > 1;
 }
 
 std::shared_ptr<const Sides> EvaluatedTrial::sides() const {

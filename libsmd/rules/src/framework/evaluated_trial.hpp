@@ -42,6 +42,8 @@ class EvaluatedTrial {
 
   /// Returns whether a worker is among those evaluated.
   [[nodiscard]] bool has_worker(std::uint32_t worker) const noexcept;
+  /// Returns whether more than one worker, evaluated or not, wrote complete steps or collections, or was announced.
+  [[nodiscard]] bool several_workers() const;
   /// Returns the tensors of a selection. The patterns of all selections share one budget of steps until the trial
   /// changes. @throws InvalidArgument, MatchLimit.
   [[nodiscard]] TensorSet resolve(const TensorSelection& selection) const;
@@ -49,7 +51,7 @@ class EvaluatedTrial {
   [[nodiscard]] std::vector<SavedRow> rows(GlobalStep step) const;
   /// Returns units by tensor's name, then worker's.
   [[nodiscard]] std::vector<Unit> units(const std::vector<SavedRow>& rows, const TensorSet& selected) const;
-  [[nodiscard]] std::vector<Unit> units(const std::vector<SavedRow>& rows, std::uint32_t tensor) const;
+  [[nodiscard]] std::vector<Unit> units(const std::vector<SavedRow>& rows, std::string_view tensor) const;
   /// All units of one tensor and worker at complete steps, in one mode or in all.
   struct Series {
     std::vector<Unit> units;
@@ -61,8 +63,9 @@ class EvaluatedTrial {
   [[nodiscard]] std::shared_ptr<const Sides> sides() const;
 
  private:
-  /// Returns the steps at which a worker's mode steps began again, ascending.
-  [[nodiscard]] const std::vector<GlobalStep>& restarts_of(std::uint32_t worker, Mode mode) const;
+  /// Takes the rows of the complete steps that are new since the last call, for `mode_steps_`. Rows that come to these
+  /// steps later are left out, as they are where rules have evaluated the steps.
+  void take_rows() const;
   [[nodiscard]] std::vector<ScalarName> scalar_names() const;
 
   const Trial* trial_;
@@ -71,12 +74,17 @@ class EvaluatedTrial {
   TrialSnapshot snapshot_;
 
   using SeriesKey = std::tuple<std::uint32_t, std::uint32_t, std::optional<Mode>>;
-  using Restarts = std::map<std::pair<std::uint32_t, Mode>, std::vector<GlobalStep>>;
+  /// A worker's steps of one mode.
+  struct ModeSteps {
+    ModeStep last;
+    std::vector<GlobalStep> restarts = {};  ///< Steps at which mode steps began again, ascending.
+  };
   mutable std::mutex mutex_;
-  mutable std::uint64_t match_steps_ = limits::pattern_question_steps;  // guarded
-  mutable std::map<SeriesKey, Series> series_;                          // guarded; what it holds never changes
-  mutable std::optional<Restarts> restarts_;                            // guarded; made with the first series
-  mutable std::shared_ptr<const Sides> sides_;                          // guarded, as is what it was made from:
+  mutable std::uint64_t match_steps_ = limits::pattern_question_steps;      // guarded
+  mutable std::map<SeriesKey, Series> series_;                              // guarded; what it holds never changes
+  mutable std::map<std::pair<std::uint32_t, Mode>, ModeSteps> mode_steps_;  // guarded; by worker and mode
+  mutable std::optional<GlobalStep> taken_;     // guarded; `mode_steps_` has all rows up to here
+  mutable std::shared_ptr<const Sides> sides_;  // guarded, as is what it was made from:
   mutable std::shared_ptr<const std::map<std::string, Collection>> sides_collections_;
   mutable std::uint64_t sides_generation_ = 0;
   mutable std::map<std::uint32_t, std::size_t> run_lengths_;  // by tensor

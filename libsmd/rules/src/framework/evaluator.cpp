@@ -149,12 +149,13 @@ std::size_t Evaluator::Impl::plan_window(std::span<const SnapshotStep> steps, st
   std::size_t count = 0;
   while (first + count < steps.size() && count < window_steps &&
          (count == 0 || (window.size() < most_records && window.held_bytes() < most_held_bytes))) {
+    const SnapshotStep& step = steps[first + count++];
+    std::vector<SavedRow> rows;
     for (RuleRun& run : runs) {
-      if (run.active() && is_due(run, steps[first + count].step, last) && run.wants(steps[first + count])) {
-        run.plan(window, steps[first + count]);
+      if (run.active() && is_due(run, step.step, last) && run.wants(step)) {
+        run.plan(window, step, rows);
       }
     }
-    ++count;
   }
   window_steps = std::min(window_steps * 2, most_steps);
   return count;
@@ -335,12 +336,13 @@ void Evaluator::plan(const std::function<void(const PlannedRead&)>& visit) {
       break;
     }
     impl_->window.clear();
+    std::vector<SavedRow> rows;
     for (RuleRun& run : impl_->runs) {
       if (!run.active() || !run.wants(step)) {
         continue;
       }
       std::vector<PlannedRead> reads;
-      run.plan(impl_->window, step);
+      run.plan(impl_->window, step, rows);
       for (const TensorPair* const pair : run.plans().back().pairs) {
         run.note_pair(*pair);
       }

@@ -172,8 +172,8 @@ class Invocation {
     const std::vector<GlobalStep> steps = trial_.steps();
     const GlobalStep next = std::max(start_, steps.empty() ? GlobalStep() : GlobalStep(steps.back().value + 1));
     if (end_ && !done && next < *end_) {
-      const StepKey key(next);
-      throw NoMoreData(fmt::format("step {} will not come: the job has ended before it", next.value), key);
+      throw NoMoreData(fmt::format("step {} will not come: the job has ended before it", next.value), StepKey(next),
+                       steps.empty() ? -1 : steps.back().value);
     }
     return done || end_ ? WaitOutcome::reached : WaitOutcome::ended;
   }

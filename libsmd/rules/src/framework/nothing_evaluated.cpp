@@ -75,17 +75,8 @@ class Missing {
 
   /// Returns the parameter whose value contains an item of a selection; without a name if there is none.
   [[nodiscard]] Parameter parameter_of(const std::string& item) const {
-    const Parameters& parameters = run_.rule().parameters();
-    for (const auto& [name, text] : run_.result().params) {
-      const std::vector<std::string>& items = parameters.list(name);
-      if (contains(items, item)) {
-        return {name, true};
-      }
-      if (text == item) {
-        return {name, false};
-      }
-    }
-    return {};
+    const std::string name = run_.parameter_of(item);
+    return {name, !name.empty() && contains(run_.rule().parameters().list(name), item)};
   }
 
   [[nodiscard]] bool has_parameter(std::string_view name) const {

@@ -91,7 +91,13 @@ class ParameterParser {
       case ParameterType::number_list:
       case ParameterType::pattern_list:
         value.list = text::list_items(text, python_blanks);
-        parse_items(text, value);
+        for (const std::string& item : value.list) {
+          if (spec_.type == ParameterType::number_list) {
+            value.numbers.push_back(number(item, text));
+          } else if (spec_.type == ParameterType::pattern_list) {
+            check_pattern(item);
+          }
+        }
         break;
       case ParameterType::pattern:
         check_pattern(value.text.value());
@@ -103,16 +109,6 @@ class ParameterParser {
   }
 
  private:
-  void parse_items(std::string_view text, Parameters::Value& value) const {
-    for (const std::string& item : value.list) {
-      if (spec_.type == ParameterType::number_list) {
-        value.numbers.push_back(number(item, text));
-      } else if (spec_.type == ParameterType::pattern_list) {
-        check_pattern(item);
-      }
-    }
-  }
-
   [[noreturn]] void refuse(std::string_view text, const std::string& valid) const {
     throw ConfigurationError(
         ConfigurationErrorKind::bad_value,
@@ -169,16 +165,15 @@ class ParameterParser {
   }
 
   void choose(Parameters::Value& value) const {
-    if (spec_.choices.empty()) {
-      return;
-    }
     for (const std::string& choice : spec_.choices) {
       if (detail::folded(trim(*value.text)) == detail::folded(choice)) {
         value.text = choice;
         return;
       }
     }
-    refuse(*value.text, range_text(spec_));
+    if (!spec_.choices.empty()) {
+      refuse(*value.text, range_text(spec_));
+    }
   }
 
   const ParameterSpec& spec_;

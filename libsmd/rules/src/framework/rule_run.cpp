@@ -155,12 +155,10 @@ void RuleRun::refuse(const MatchLimit& error) {
   fail(error.what(), ConfigurationErrorKind::bad_value, parameter_of(error.pattern));
 }
 
-std::string RuleRun::parameter_of(const std::string& pattern) const {
-  const auto holds_pattern = [&](const auto& parameter) {
-    const std::vector<std::string>& items = rule_->parameters().list(parameter.first);
-    return parameter.second == pattern || contains(items, pattern);
-  };
-  const auto found = std::ranges::find_if(result().params, holds_pattern);
+std::string RuleRun::parameter_of(const std::string& item) const {
+  const auto found = std::ranges::find_if(result().params, [&](const auto& parameter) {
+    return parameter.second == item || contains(rule_->parameters().list(parameter.first), item);
+  });
   return found == result().params.end() ? std::string() : found->first;
 }
 
@@ -239,9 +237,14 @@ bool RuleRun::in_range(GlobalStep number) const {
   return (!start_ || number >= *start_) && (!end_ || number < *end_);
 }
 
-void RuleRun::plan(Window& window, const SnapshotStep& step) {
+void RuleRun::plan(Window& window, const SnapshotStep& step, std::vector<SavedRow>& rows) {
   const Stopwatch watch(own().elapsed);
-  StepContext& plan = plans_.emplace_back(*this, window, step, !planned_any_);
+  if (rows.empty()) {
+    rows = base_->rows(step.step);
+  }
+  const std::size_t asks = plans_.empty() ? 0 : plans_.back().asks.size();  // most steps ask for as much
+  StepContext& plan = plans_.emplace_back(*this, window, step, !planned_any_, rows);
+  plan.asks.reserve(asks);
   planned_any_ = true;
   StepNeeds needs(plan);
   try {
@@ -344,10 +347,8 @@ void RuleRun::keep_findings(std::size_t most) {
 
 /// Sorts findings by step, tensor and worker; nullopt precedes any name.
 void RuleRun::sort_from(std::size_t first) {
-  std::stable_sort(own().findings.begin() + static_cast<std::ptrdiff_t>(first), own().findings.end(),
-                   [](const Finding& a, const Finding& b) {
-                     return std::tie(a.step, a.tensor, a.worker) < std::tie(b.step, b.tensor, b.worker);
-                   });
+  std::ranges::stable_sort(std::span(own().findings).subspan(first), {},
+                           [](const Finding& of) { return std::tie(of.step, of.tensor, of.worker); });
 }
 
 void RuleRun::tick(double seconds, bool new_data) {

@@ -61,7 +61,8 @@ class RuleRun {
     return (cut_ && whole >= end_.value_or(whole)) ||
            (marks_steps && end_ && last_ && last_->step.value + 1 >= end_->value);
   }
-  void plan(Window& window, const SnapshotStep& step);
+  /// `rows`: those of the step, empty until a rule is planned at it.
+  void plan(Window& window, const SnapshotStep& step, std::vector<SavedRow>& rows);
   /// Invokes the rule at the planned steps, in order, until it stops.
   void evaluate();
   void drop_plans() {
@@ -94,6 +95,8 @@ class RuleRun {
   }
   /// Returns the last step at which the rule was invoked.
   [[nodiscard]] const std::optional<SnapshotStep>& last() const noexcept { return last_; }
+  /// Returns the name of the first parameter that is this text, or a list with it; empty if there is none.
+  [[nodiscard]] std::string parameter_of(const std::string& item) const;
   /// Calls `visit` with each row of a trial (0: the base trial, n: the other trial n - 1) at steps in range.
   void for_each_row(std::size_t number, const std::function<void(SavedRow)>& visit) const;
   /// As `RuleSummary::saved`.
@@ -121,8 +124,6 @@ class RuleRun {
   void evaluate_plan(StepContext& plan);
   [[nodiscard]] bool in_range(GlobalStep number) const;
   [[nodiscard]] bool in_range(const SnapshotStep& step) const;
-  /// Returns the first parameter that has this pattern, by its name; empty if none has it.
-  [[nodiscard]] std::string parameter_of(const std::string& pattern) const;
   /// Notes that a record that the rule read itself could not be read.
   void note_unread(const Problem& problem);
   void note_unread_files();

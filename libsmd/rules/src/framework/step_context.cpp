@@ -20,8 +20,9 @@ void place_at(Finding& finding, const SnapshotStep& step) {
   finding.mode_step = step.mode_step;
 }
 
-StepContext::StepContext(RuleRun& in_run, Window& in_window, const SnapshotStep& in_step, bool in_first)
-    : run(in_run), window(in_window), step(in_step), first(in_first), rows(in_run.base().rows(in_step.step)) {}
+StepContext::StepContext(RuleRun& in_run, Window& in_window, const SnapshotStep& in_step, bool in_first,
+                         std::vector<SavedRow> in_rows)
+    : run(in_run), window(in_window), step(in_step), first(in_first), rows(std::move(in_rows)) {}
 
 std::span<const Unit> StepContext::units(SelectionId selection) {
   for (const auto& [id, units] : units_) {
@@ -34,10 +35,7 @@ std::span<const Unit> StepContext::units(SelectionId selection) {
   return units_.back().second;
 }
 
-std::vector<Unit> StepContext::units_of(std::string_view tensor) const {
-  const std::optional<std::uint32_t> id = run.base().snapshot().find_tensor(tensor);
-  return id ? run.base().units(rows, *id) : std::vector<Unit>();
-}
+std::vector<Unit> StepContext::units_of(std::string_view tensor) const { return run.base().units(rows, tensor); }
 
 bool StepContext::selected(SelectionId selection, const Unit& unit) const {
   return run.selected(selection)[unit.tensor_];
@@ -209,8 +207,7 @@ bool StepTensors::other_has_step(std::size_t other) const {
 }
 std::vector<Unit> StepTensors::other_units(std::string_view tensor, std::size_t other) const {
   const EvaluatedTrial& trial = other_trial(*context_, other);
-  const std::optional<std::uint32_t> id = trial.snapshot().find_tensor(tensor);
-  return id ? trial.units(trial.rows(step()), *id) : std::vector<Unit>();
+  return trial.units(trial.rows(step()), tensor);
 }
 std::vector<std::string_view> StepTensors::other_workers(std::size_t other) const {
   const EvaluatedTrial& trial = other_trial(*context_, other);
@@ -228,7 +225,11 @@ void StepNeeds::saved(const Unit& unit, std::string_view reduction) {
 }
 void StepNeeds::measure(const Unit& unit, const Reduction& reduction) {
   const std::optional<std::string> name = context_->saved_as(unit, reduction);
-  name ? saved(unit, *name) : computed(unit, reduction);
+  if (name) {
+    saved(unit, *name);
+  } else {
+    computed(unit, reduction);
+  }
 }
 void StepNeeds::wall_time(std::optional<SelectionId> of) {
   const EvaluatedTrial& trial = context_->run.base();

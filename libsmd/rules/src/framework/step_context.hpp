@@ -41,7 +41,9 @@ struct RecordRequest {
 /// views of it.
 class StepContext {
  public:
-  StepContext(RuleRun& in_run, Window& in_window, const SnapshotStep& in_step, bool in_first);
+  /// `in_rows`: those of the step in the base trial.
+  StepContext(RuleRun& in_run, Window& in_window, const SnapshotStep& in_step, bool in_first,
+              std::vector<SavedRow> in_rows);
 
   [[nodiscard]] std::span<const Unit> units(SelectionId selection);
   /// Returns the units of all workers at this step, by name.

@@ -144,21 +144,27 @@ void Window::read_part(const EvaluatedTrial& trial, std::span<const std::uint32_
 void Window::clear() {
   slots_.clear();
   by_row_.clear();
+  places_.clear();
+  latest_.reset();
   numbers_.clear();
   held_bytes_ = 0;
   repeated_bytes_ = 0;
 }
 
 std::uint32_t Window::slot(const EvaluatedTrial& trial, SavedRow row, std::uint32_t position) {
-  std::vector<std::uint32_t>& places = by_row_[row];
-  if (places.empty()) {
-    places.resize(trial.snapshot().records(row));
+  if (!latest_ || latest_->first != row) {
+    const auto [at, made] = by_row_.try_emplace(row, places_.size());
+    if (made) {
+      places_.resize(places_.size() + trial.snapshot().records(row));
+    }
+    latest_ = *at;
   }
-  if (places[position] == 0) {
+  std::uint32_t& place = places_[latest_->second + position];
+  if (place == 0) {
     slots_.push_back(Slot{&trial, row, position, trial.snapshot().bytes(row, position)});
-    places[position] = static_cast<std::uint32_t>(slots_.size());
+    place = static_cast<std::uint32_t>(slots_.size());
   }
-  return places[position] - 1;
+  return place - 1;
 }
 
 void Window::want_value(std::uint32_t slot, bool keep) {
@@ -273,7 +279,8 @@ ReductionSets::Id ReductionSets::with(Id set, const Reduction& reduction) {
   if (place(set, reduction) < smaller.size()) {
     return set;
   }
-  auto larger = std::ranges::find_if(sets_, [&](const std::vector<Reduction>& other) {
+  // A set is made of one that was made before it, mostly just before.
+  auto larger = std::find_if(sets_.begin() + set + 1, sets_.end(), [&](const std::vector<Reduction>& other) {
     return other.size() == smaller.size() + 1 && other.back() == reduction &&
            std::equal(smaller.begin(), smaller.end(), other.begin());
   });

@@ -17,6 +17,7 @@
 #include <span>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace smd::detail::rules {
@@ -122,7 +123,9 @@ class Window {
   ReductionSets& sets_;
   KeptValues& kept_;
   std::vector<Slot> slots_;
-  std::unordered_map<SavedRow, std::vector<std::uint32_t>> by_row_;  // 1 + slot by position; 0: none
+  std::unordered_map<SavedRow, std::size_t> by_row_;        // where its places begin
+  std::vector<std::uint32_t> places_;                       // by position in the row: 1 + slot; 0: none
+  std::optional<std::pair<SavedRow, std::size_t>> latest_;  // of `by_row_`: most requests are of the row before
   std::vector<double> numbers_;
   std::uint64_t held_bytes_ = 0;
   // Bytes of values whose elements repeat a few stored ones.

@@ -126,20 +126,20 @@ void check_index(const TensorSet& set, const ShardIndex& index, const Headers& h
 
 /// Reports missing shards of a set without an index, by the number of shards in their names.
 void check_count(const TensorSet& set, const Report& missing) {
-  constexpr std::size_t most_told = 20;
+  constexpr std::size_t most_reported = 20;
   std::vector<bool> there(std::size_t{set.of} + 1);
   for (const std::string& file : set.files) {
     there[split_tensor_file_name(file).shard] = true;
   }
   const auto absent = static_cast<std::size_t>(std::count(there.begin() + 1, there.end(), false));
-  std::size_t told = 0;
-  for (std::uint32_t shard = 1; shard <= set.of && told < std::min(absent, most_told); ++shard) {
+  std::size_t reported = 0;
+  for (std::uint32_t shard = 1; shard <= set.of && reported < std::min(absent, most_reported); ++shard) {
     if (there[shard]) {
       continue;
     }
-    ++told;
-    const std::string more = told == most_told && absent > told
-                                 ? fmt::format(", and {} more of its shards are not there either", absent - told)
+    ++reported;
+    const std::string more = reported == most_reported && absent > reported
+                                 ? fmt::format(", and {} more of its shards are not there either", absent - reported)
                                  : std::string();
     missing(
         damaged_file(text::path_in(set.folder, fmt::format("{}-{:05}-of-{:05}{}", set.stem, shard, set.of, set.ending)),

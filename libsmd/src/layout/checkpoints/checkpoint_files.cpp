@@ -40,7 +40,7 @@ Outcome<std::string_view> read_text(const storage::File& file, std::uint64_t off
 /// Returns the text of a JSON file of at most `limits::json_bytes`.
 Outcome<std::string_view> read_whole(const storage::File& file, Buffer& buffer) {
   if (file.size() > limits::json_bytes) {
-    return damaged("longer than 256 MiB (json_bytes)", limits::json_bytes);
+    return damaged("longer than the limit (json_bytes)", limits::json_bytes);
   }
   return read_text(file, 0, file.size(), buffer);
 }

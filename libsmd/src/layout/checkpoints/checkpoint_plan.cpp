@@ -167,11 +167,11 @@ namespace {
 /// A folder or a file that may be a checkpoint.
 struct Candidate {
   Checkpoint checkpoint;
-  std::string name;                 ///< Without shard numbers and endings.
-  std::optional<NamedStep> number;  ///< Nullopt if it has no number, or has a label.
-  std::optional<unsigned> label;    ///< As `label_of_name`.
-  std::optional<NamedStep> told;    ///< The number of a candidate with a label.
-  bool by_name = false;             ///< The number is that of its name.
+  std::string name;                          ///< Without shard numbers and endings.
+  std::optional<NamedStep> number;           ///< Nullopt if it has no number, or has a label.
+  std::optional<unsigned> label;             ///< As `label_of_name`.
+  std::optional<NamedStep> labelled_number;  ///< The number of a candidate with a label.
+  bool by_name = false;                      ///< The number is that of its name.
 
   [[nodiscard]] bool has_index() const {
     return std::ranges::any_of(checkpoint.sets, [](const TensorSet& set) { return !set.index.empty(); });
@@ -331,7 +331,7 @@ class Planner {
   /// Adds a candidate. The number of one with a label does not count.
   void take(Candidate&& candidate) {
     if (candidate.label) {
-      candidate.told = std::exchange(candidate.number, std::nullopt);
+      candidate.labelled_number = std::exchange(candidate.number, std::nullopt);
     }
     (candidate.number ? numbered_ : labelled_).push_back(std::move(candidate));
   }
@@ -377,7 +377,7 @@ class Planner {
       leave_out_root("its name has no number");
       leave_out_labelled(nullptr);
     } else if (!root_.checkpoint.sets.empty()) {
-      root_.told = number_of({}, stated_by(root_.checkpoint.sets), step_of_name(place_));
+      root_.labelled_number = number_of({}, stated_by(root_.checkpoint.sets), step_of_name(place_));
       choose_alone(root_);
       leave_out_labelled(nullptr);
     } else if (!labelled_.empty()) {
@@ -396,7 +396,7 @@ class Planner {
   void choose_alone(Candidate& candidate) {
     Checkpoint& checkpoint = candidate.checkpoint;
     const auto step = step_of_state(checkpoint.trainer_state);
-    const NamedStep number = step ? NamedStep{*step, StepUnit::step} : candidate.told.value_or(NamedStep{});
+    const NamedStep number = step ? NamedStep{*step, StepUnit::step} : candidate.labelled_number.value_or(NamedStep{});
     checkpoint.step = number.number;
     plan_.unit = number.unit;
     plan_.checkpoints.push_back(std::move(checkpoint));

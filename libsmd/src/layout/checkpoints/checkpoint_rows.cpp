@@ -181,10 +181,10 @@ class RowFiller {
   std::uint32_t noted(std::uint32_t id, ValueKind kind, bool fresh) {
     if (id >= last_file_.size()) {
       last_file_.push_back(nullptr);
-      told_.push_back(false);
+      in_fresh_.push_back(false);
     }
-    if (fresh && !told_[id]) {
-      told_[id] = true;
+    if (fresh && !in_fresh_[id]) {
+      in_fresh_[id] = true;
       fresh_.emplace_back(id, kind);
     }
     return id;
@@ -228,7 +228,7 @@ class RowFiller {
   SharedLists<TypeList> type_lists_;
   ProblemList& problems_;
   std::vector<const CheckpointRow*> last_file_;  ///< By id of a name: the last file that has it, or null.
-  std::vector<bool> told_;                       ///< By id of a name: whether it is in `fresh_`.
+  std::vector<bool> in_fresh_;                   ///< By id of a name: whether it is in `fresh_`.
   std::vector<std::pair<std::uint32_t, ValueKind>> fresh_;
 };
 

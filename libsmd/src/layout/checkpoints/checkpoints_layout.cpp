@@ -280,9 +280,11 @@ class CheckpointLook {
     if (const auto change = listing_->changes.find(path); change != listing_->changes.end()) {
       last = change->second;
     } else if (text::leaf_of(path) == distributed_name) {  // as old as the newest file beside it
-      for (const auto& [file, beside] : listing_->changes) {
-        if (text::folder_of(file) == text::folder_of(path) && (!last || last->seen < beside.seen)) {
-          last = beside;
+      const std::string_view folder = text::folder_of(path);
+      const auto end = listing_->changes.end();
+      for (auto file = listing_->changes.lower_bound(folder); file != end && file->first.starts_with(folder); ++file) {
+        if (text::folder_of(file->first) == folder && (!last || last->seen < file->second.seen)) {
+          last = file->second;
         }
       }
     }
@@ -427,17 +429,17 @@ class CheckpointLook {
     return before_ != nullptr && stamp_in(*before_) != stamp_in(*listing_);
   }
 
-  /// Appends the rows of a checkpoint to `all`. A new file or index may change the names in the others. A removed file
-  /// does not change them, because the others are likely being removed, too. Returns whether all files are there, or
-  /// were there before some were removed.
+  /// Appends the rows of a checkpoint to `all`. A new file or index may change the names in the others. A file that is
+  /// removed from a whole checkpoint does not change them, because the others are likely being removed, too. Returns
+  /// whether all files are there, or were there before some were removed.
   bool list_rows_of(const Checkpoint& checkpoint, std::vector<CheckpointRow>& all) {
     std::vector<CheckpointRow> rows = named_rows(checkpoint);
     const auto is_new = [&](const CheckpointRow& row) {
       return known_row(row) == nullptr && !listing_->headers.find(row.path)->unreadable;
     };
     const auto has_new_index = [&](const TensorSet& set) { return has_changed(set.index); };
-    const bool grew = std::ranges::any_of(rows, is_new) || std::ranges::any_of(checkpoint.sets, has_new_index);
-    const bool was_whole = !grew && listing_->whole.contains(checkpoint.step);
+    const bool was_whole = listing_->whole.contains(checkpoint.step) && std::ranges::none_of(rows, is_new) &&
+                           std::ranges::none_of(checkpoint.sets, has_new_index);
     const std::chrono::nanoseconds age = age_of_newest(checkpoint);
     const bool awaited = !request_.as_it_stands && age < young;
     bool growing = false;
@@ -458,7 +460,7 @@ class CheckpointLook {
     }
     for (CheckpointRow& row : rows) {
       const CheckpointRow* const known = known_row(row);
-      if (known != nullptr && (growing || !grew)) {
+      if (known != nullptr && (growing || was_whole)) {
         row = *known;
       } else if (known != nullptr && known->same(row)) {
         row.id = known->id;
@@ -583,7 +585,7 @@ class CheckpointLook {
     std::size_t replaced = 0;
     std::vector<LogRow> rows = list_log_rows(**log, replaced);
     remark((**log).without_step, "entries of its log without a whole step, which are left out: ");
-    remark((**log).texts, "values of its log that are no number, and left out: ");
+    remark((**log).texts, "values of its log that are not numeric, which are left out: ");
     remark(replaced, "numbers of its log that later ones of the same name and step replaced: ");
     return rows;
   }
@@ -810,14 +812,14 @@ std::unique_ptr<Layout> checkpoints_layout(const Opening& what) { return std::ma
 std::optional<Held> holds_checkpoints(FolderWalk& folder) {
   // Files whose names alone tell come first: no other is opened then.
   const auto holds_files = [&](const Entries& entries, const std::string& path) {
-    const auto told = [](const storage::DirEntry& entry) {
+    const auto by_name = [](const storage::DirEntry& entry) {
       return is_checkpoint_file(entry.name) && !entry.name.ends_with(doubtful_ending);
     };
     const auto by_first_bytes = [&](const storage::DirEntry& entry) {
       return entry.kind == storage::EntryKind::file && tensor_ending(entry.name) == doubtful_ending &&
              stands_for_checkpoint(folder, text::path_in(path, entry.name));
     };
-    return std::ranges::any_of(entries, told) || std::ranges::any_of(entries, by_first_bytes);
+    return std::ranges::any_of(entries, by_name) || std::ranges::any_of(entries, by_first_bytes);
   };
   const auto holds_components = [&](const std::string& name) {
     const Entries& entries = folder.below(name);
@@ -848,8 +850,8 @@ std::optional<Held> holds_checkpoints(FolderWalk& folder) {
 bool is_tensor_file(const Opening& what, std::span<const std::byte> first) {
   const std::string_view name = what.file;
   const wire::KnownFile* const known = wire::known_file(first, name);
-  const bool untold = known == nullptr || known->kind == wire::FileKind::empty || known->kind == wire::FileKind::text;
-  const bool unknown = untold && !tensor_ending(name).empty() && !is_doubtful(name);
+  const bool unclear = known == nullptr || known->kind == wire::FileKind::empty || known->kind == wire::FileKind::text;
+  const bool unknown = unclear && !tensor_ending(name).empty() && !is_doubtful(name);
   return wire::looks_like_safetensors(first) || unknown || (known != nullptr && known->kind == wire::FileKind::pytorch);
 }
 

@@ -11,6 +11,7 @@
 #include "text/limits.hpp"
 #include "text/mapped.hpp"
 #include "text/path.hpp"
+#include "text/trim.hpp"
 #include "wire/first_bytes.hpp"
 
 #include <algorithm>
@@ -41,19 +42,6 @@ struct Drafts {
   std::optional<std::int64_t> workers;
 };
 
-/// Returns the names in a comma-separated list.
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> names;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    if (comma > 0) {
-      names.emplace_back(text.substr(0, comma));
-    }
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return names;
-}
-
 /// Reads a list of texts. Returns what is wrong with it; empty if nothing is.
 std::string read_texts(JsonValue& value, std::size_t longest, std::vector<std::string>& texts) {
   texts.clear();
@@ -80,7 +68,7 @@ std::optional<ReductionConfig> reductions_of(JsonValue& value) {
     } else if (key == "save_shape") {
       config.save_shape = member.boolean().value_or(false);
     } else if (key == "reductions") {
-      config.reductions = split(member.text().value_or(std::string_view()));
+      config.reductions = text::list_items(member.text().value_or(std::string_view()), {});
     }
   });
   return is_object ? std::optional(std::move(config)) : std::nullopt;
@@ -177,7 +165,7 @@ CollectionsFile finished(Drafts&& drafts, bool nameless, ProblemList& notes) {
     }
     std::string name = std::move(draft->name).value_or(key);
     if (name.size() > limits::name_bytes) {
-      notes.add(damaged("a collection's name is longer than 64 KiB"));
+      notes.add(damaged("a collection's name is longer than the limit (name_bytes)"));
       continue;
     }
     if (name != key) {

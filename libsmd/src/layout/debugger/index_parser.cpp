@@ -273,7 +273,7 @@ std::string IndexParser::read_tensor(JsonValue& value, std::optional<std::string
   }
   if (name->size() > limits::name_bytes) {
     name = name->substr(0, 40);
-    return "its name is longer than 64 KiB";
+    return "its name is longer than the limit (name_bytes)";
   }
   if (!start || *start < 0) {
     return "'start_idx' is missing, negative or no integer of 63 bits";
@@ -282,7 +282,7 @@ std::string IndexParser::read_tensor(JsonValue& value, std::optional<std::string
     return "'length' is missing, not positive or no integer of 63 bits";
   }
   if (*length > most) {
-    return "'length' " + std::to_string(*length) + " is more than a record may have (2 GiB)";
+    return "'length' " + std::to_string(*length) + " is more than a record may have (record_bytes)";
   }
   names_.push_back(name_id(*name));
   starts_.push_back(static_cast<std::uint64_t>(*start));
@@ -322,7 +322,7 @@ std::string IndexParser::read_shape(JsonValue& value, std::optional<std::string_
   }
   if (!name || name->size() > limits::name_bytes || original.value_or("").size() > limits::name_bytes) {
     name = name ? std::optional(name->substr(0, 40)) : name;
-    return "'tensorname' is missing, no valid text or longer than 64 KiB";
+    return "'tensorname' is missing, no valid text or longer than the limit (name_bytes)";
   }
   if (wrong.empty() && !element_count(shape)) {
     wrong = "'shape' has more elements than 63 bits can count";

@@ -108,13 +108,16 @@ class MetricTaker {
     rows_.begin_file(cursor_.table, {}, cursor_.path, 0, 0);
     (void)reader.more();
     if (cursor_.offset == 0) {
-      const std::string_view head = reader.text().substr(0, FileHead::most_bytes);
+      const std::string_view head = reader.text().substr(0, first_bytes_of_file);
       cursor_.form = form_of(head);
       reader.skip(cursor_.form && head.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
     }
     auto refused = !cursor_.form                      ? std::nullopt
                    : *cursor_.form == MetricForm::csv ? read_csv(reader)
                                                       : read_json(reader);
+    if (cursor_.columns.empty() && !request_.stopped() && reader.text().find('\0') != std::string_view::npos) {
+      tell_rest(reader.text(), reader.offset(), false);
+    }
     if (!refused && request_.as_it_stands && !place_.step_name.empty() && cursor_.form != MetricForm::csv &&
         cursor_.all_rows != 0 && cursor_.skipped == cursor_.all_rows && cursor_.contradicted == 0) {
       refused = refuse(fmt::format("no row has a step '{}'{}", printable(place_.step_name), meant_step()));
@@ -142,7 +145,7 @@ class MetricTaker {
       return;
     }
     cursor_.rest = remark_at(offset, taken ? "the last line has no line end; it is taken, for it has all fields"
-                                           : "the last line is not finished, and left out");
+                                           : "the last line is not finished and is left out");
     cursor_.rest->unfinished = true;  // a follower says so at its end
   }
 
@@ -248,14 +251,14 @@ class MetricTaker {
 
   std::optional<Problem> take_csv(const CsvSplitter& split, std::string_view row, std::uint64_t offset) {
     const std::vector<std::string_view>& fields = split.fields();
+    if (const std::size_t zeros = row.find('\0'); zeros != row.npos) {
+      damage(offset + zeros, zeros_in_line);
+      return std::nullopt;
+    }
     if (cursor_.header.empty()) {
       return take_header(fields);
     }
     if (split.blank()) {
-      return std::nullopt;
-    }
-    if (const std::size_t zeros = row.find('\0'); zeros != row.npos) {
-      damage(offset + zeros, zeros_in_line);
       return std::nullopt;
     }
     if (begins_run(fields)) {

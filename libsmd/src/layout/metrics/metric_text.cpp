@@ -25,7 +25,12 @@ constexpr std::array<std::string_view, 17> step_names = {
 
 }  // namespace
 
+std::string_view behind_zeros(std::string_view text) noexcept {
+  return text.starts_with('\0') ? text.substr(std::min(text.find('\n'), text.size() - 1) + 1) : text;
+}
+
 std::optional<MetricForm> form_of(std::string_view text) noexcept {
+  text = behind_zeros(text);
   if (text.starts_with(byte_order_mark)) {
     text.remove_prefix(byte_order_mark.size());
   }
@@ -209,9 +214,7 @@ std::optional<std::size_t> object_length(std::string_view text) noexcept {
 
 std::optional<std::size_t> rank_of_step_name(std::string_view name) noexcept {
   const auto known = std::find(step_names.begin(), step_names.end(), name);
-  return known == step_names.end() || name.empty()
-             ? std::nullopt
-             : std::optional(static_cast<std::size_t>(known - step_names.begin()));
+  return known == step_names.end() ? std::nullopt : std::optional(static_cast<std::size_t>(known - step_names.begin()));
 }
 
 std::optional<std::int64_t> step_of(std::string_view text) noexcept {
@@ -231,6 +234,7 @@ std::optional<Problem> metric_log_problem(std::string_view beginning, bool needs
     return make_problem(begun && !too_long ? ProblemKind::not_yet : ProblemKind::not_found,
                         std::string(too_long ? too_long_line : why));
   };
+  beginning = behind_zeros(beginning);
   const std::string no_step = "a metric log needs a step, or an epoch; --step-name names another one";
   const auto form = form_of(beginning);
   if (!form) {

@@ -18,7 +18,11 @@ inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 enum class MetricForm : std::uint8_t { csv, lines, array };
 
-/// Returns the form of a log, by the first character after blanks; nullopt if the text has only blanks.
+/// Returns the text behind its first line, if that begins with zeros: a crash leaves them, and so does a writer whose
+/// log was emptied meanwhile.
+[[nodiscard]] std::string_view behind_zeros(std::string_view text) noexcept;
+
+/// Returns the form of a log, by the first character after zeros and blanks; nullopt if the text has nothing else.
 [[nodiscard]] std::optional<MetricForm> form_of(std::string_view text) noexcept;
 
 /// Splits rows into fields. Leaves out quotes around fields, and blanks on both sides of the quotes.
@@ -101,7 +105,7 @@ inline constexpr std::string_view no_header =
     "takes numbers from other text";
 
 inline constexpr std::string_view too_long_line =
-    "is not a metric log: its first line is longer than 16 MiB (row_bytes)";
+    "is not a metric log: its first line is longer than the limit (row_bytes)";
 
 /// Returns why a file is no metric log, by its beginning; nullopt if it may be one. The kind is not_yet if what stands
 /// behind it may make it one, as long as it is shorter than `limits::row_bytes`; else not_found. `needs_step`: it must

@@ -36,7 +36,8 @@ std::string_view text_of(std::span<const std::byte> bytes) noexcept {
 
 /// A header may begin as a web page does, but no page has a column of steps.
 bool is_text(std::string_view name, std::span<const std::byte> first) {
-  return wire::may_be_text(first.first(std::min(first.size(), wire::telling_bytes)), name) ||
+  const std::string_view text = behind_zeros(text_of(first)).substr(0, wire::telling_bytes);
+  return wire::may_be_text(std::as_bytes(std::span(text)), name) ||
          (text_of(first).starts_with('<') && !metric_log_problem(text_of(first), true));
 }
 
@@ -152,7 +153,7 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
   for (std::uint32_t id = 0; id < cursor.columns.size(); ++id) {
     const MetricColumn& column = cursor.columns[id];
     if (column.texts != 0 && column.role != MetricColumn::Role::wall_time) {  // these have a note of their own
-      const std::string text = fmt::format("'{}' has {} that {} no number, and left out", printable(cursor.names[id]),
+      const std::string text = fmt::format("left out of '{}': {} that {} not numeric", printable(cursor.names[id]),
                                            text::counted(column.texts, "value"), column.texts == 1 ? "is" : "are");
       if (column.series != no_id || !any || text::is_loss_name(cursor.names[id])) {
         remark(text);

@@ -427,7 +427,7 @@ class EventTaker {
 
   /// Warns if another run has a tag of the same full name: `train/x` of the trial's folder, and `x` of `train`.
   void look_for_namesake(const Series& series, const Place& place) {
-    const auto told = [](std::string_view tag, const LogRun& run) {
+    const auto tag_of_run = [](std::string_view tag, const LogRun& run) {
       const std::string of =
           run.name.empty() ? "the trial's own folder" : fmt::format("the run '{}'", printable(run.name));
       return fmt::format("the tag '{}' of {}", printable(tag), of);
@@ -455,7 +455,7 @@ class EventTaker {
         std::string text = fmt::format(
             "{} and {} have one name: their values are read as those of one tensor; give the run's folder another name "
             "to tell them apart",
-            told(own_tag, own), told(tag, run));
+            tag_of_run(own_tag, own), tag_of_run(tag, run));
         file().problems.add({ProblemKind::warning, {}, place.offset, std::move(text)});
         return;
       }

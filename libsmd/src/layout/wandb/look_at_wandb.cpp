@@ -73,7 +73,7 @@ class WandbTaker {
       return std::nullopt;
     }
     if (file.offset == 0) {
-      const auto first = read_first_bytes(**opened, wire::telling_bytes);
+      const auto first = read_first_bytes(**opened, first_bytes_of_file);
       if (!first) {
         return std::nullopt;
       }
@@ -553,7 +553,7 @@ void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes
   const auto stand_before = [&](std::uint64_t records, std::string_view what) {
     if (!step_name.empty() && records != 0) {
       add(ProblemKind::warning,
-          fmt::format("{} {} '{}': they stand at the step before", text::counted(records, "record", "has", "have"),
+          fmt::format("{} {} '{}': taken to be of the step before", text::counted(records, "record", "has", "have"),
                       what, printable(step_name)));
     }
   };
@@ -574,7 +574,7 @@ void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes
     }
   };
   remark(&WandbFacts::nulls, "null, which is NaN here");
-  remark(&WandbFacts::texts, "no number, and left out");
+  remark(&WandbFacts::texts, "left out, because not numeric");
   // Notes about no file: a sound run has them, too.
   for (const OtherValue& other : cursor.extras.others) {
     const Problem alert{ProblemKind::note, other.file, other.offset, "alert " + printable(other.name)};
@@ -582,7 +582,7 @@ void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes
   }
   if (cursor.media != 0) {
     notes.add(make_problem(ProblemKind::note, text::counted(cursor.media, "value", "is", "are") +
-                                                  " media or of a type of W&B's own, and left out"));
+                                                  " left out, as media or as a type of W&B's own"));
   }
 }
 

@@ -37,10 +37,14 @@ HWY_INLINE void each(const std::byte* source, std::size_t n, std::size_t width, 
 // Calls f(a, b) with the two as constants.
 template <class F>
 HWY_INLINE void with_constants(bool a, bool b, const F& f) {
-  if (a) {
-    b ? f(std::true_type(), std::true_type()) : f(std::true_type(), std::false_type());
+  if (a && b) {
+    f(std::true_type(), std::true_type());
+  } else if (a) {
+    f(std::true_type(), std::false_type());
+  } else if (b) {
+    f(std::false_type(), std::true_type());
   } else {
-    b ? f(std::false_type(), std::true_type()) : f(std::false_type(), std::false_type());
+    f(std::false_type(), std::false_type());
   }
 }
 

@@ -228,6 +228,27 @@ TEST_CASE("an index that comes last tells which of two sets of shards is the mod
   CHECK_FALSE(run.has(ProblemKind::damaged));
 }
 
+TEST_CASE("an index that names a set that never comes gives a follower what it gives a first look") {
+  const std::string index = "step_10/model.safetensors.index.json";
+  const std::string of_five = R"({"weight_map":{"a":"model-00001-of-00005.safetensors",)"
+                              R"("b":"model-00002-of-00005.safetensors"}})";
+  SavedRun run;
+  run.write("step_10/model-00001-of-00002.safetensors", tensor_file("a"), old_age);
+  run.write("step_10/model-00002-of-00002.safetensors", tensor_file("b"), old_age);
+  run.write("step_10/model-00001-of-00005.safetensors", tensor_file("a"), old_age);
+  run.write(index, shard_index(), old_age);
+  CHECK(run.look() == Texts{"10 a", "10 b", "10 model/a"});
+  run.write(index, of_five, young_age);
+  CHECK(run.look().empty());
+  run.request.now += std::chrono::seconds(60);
+  run.look();
+  const Texts right{"10 a", "10 model/a", "10 model/b"};
+  CHECK(run.held() == right);
+  CHECK(run.has(ProblemKind::damaged));
+  run.look();
+  CHECK(run.held() == right);
+}
+
 TEST_CASE("an index that is being written does not change which of two sets of shards counts") {
   SavedRun run;
   for (const std::string& shard : Texts{"1", "2", "3"}) {
