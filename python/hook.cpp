@@ -152,8 +152,10 @@ auto locked(void (Hook::*method)(Arguments...)) {
 
 bool save(SharedHook& hook, const std::string& name, const TensorView& value,
           const std::vector<std::string>& collections) {
+  // C++ accepts whole names of `reduction_tensor_name`; the reference's save_tensor has no way to save a reduction.
   if (name.starts_with("smdebug/reductions/")) {
-    throw InvalidArgument("'" + name + "' would be read as a reduction of another tensor: choose another name");
+    throw InvalidArgument("'" + name + "' cannot be a tensor's name: what follows 'smdebug/reductions/' is read as a " +
+                          "reduction of another tensor; choose another name");
   }
   return hook.use([&](Hook& one) { return one.save_tensor(name, value, collections); });
 }

@@ -34,9 +34,13 @@ namespace python {
 
 namespace {
 
-/// Python's lock, within a call that has given it up.
+/// Holds Python's lock in a thread that has released it with `Unlock`.
 struct Lock {
   Lock() { take_lock(PyGILState_GetThisThreadState()); }
+  Lock(const Lock&) = delete;
+  Lock(Lock&&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  Lock& operator=(Lock&&) = delete;
   ~Lock() { (void)PyEval_SaveThread(); }
 };
 

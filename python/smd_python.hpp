@@ -79,7 +79,7 @@ struct type_caster<std::string> : text_caster<std::string> {};
 template <>
 struct type_caster<std::string_view> : text_caster<std::string_view> {};
 
-/// A number. Of any other value pybind11 itself would say which internal functions do not take it.
+/// Converts numbers, and refuses all else with InvalidArgument: pybind11's own message lists internal functions.
 template <>
 struct type_caster<double> {
   PYBIND11_TYPE_CASTER(double, const_name("float"));

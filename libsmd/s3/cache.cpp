@@ -18,6 +18,7 @@
 #include "base/crc32c.hpp"
 #include "s3/cache.hpp"
 #include "s3/signing.hpp"
+#include "text/path.hpp"
 #include "text/system_problem.hpp"
 
 namespace smd::detail::storage::s3 {
@@ -129,9 +130,7 @@ bool has_marker(int root) {
 
 /// Opens the folder, creating it if needed. If it fails, the descriptor is not open and errno is set.
 Descriptor open_or_make(std::string path) {
-  while (path.size() > 1 && path.ends_with('/')) {
-    path.pop_back();
-  }
+  path.resize(text::without_slashes(path).size());
   boost::system::error_code error;  // the next call reports failures
   boost::filesystem::create_directories(boost::filesystem::path(path).parent_path(), error);
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {

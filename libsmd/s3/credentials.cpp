@@ -36,8 +36,10 @@ std::string why(const HttpResponse& response) {
 
 Finding credentials_in(const std::string& body, std::string where) {
   auto credentials = credentials_from_json(body, "Token");
-  return credentials ? Finding(std::optional(FoundCredentials{std::move(*credentials), std::move(where)}))
-                     : no_credentials(where + " answers what are no credentials");
+  if (!credentials) {
+    return no_credentials(where + " answers what are no credentials");
+  }
+  return std::optional(FoundCredentials{std::move(*credentials), std::move(where)});
 }
 
 /// Returns whether a token may be sent to this endpoint: over http only within this machine or to these hosts.

@@ -24,15 +24,21 @@ constexpr std::size_t most_error_body = std::size_t{64} << 10;
 constexpr std::size_t most_headers = 100;
 constexpr unsigned most_header_lines = 1000;  ///< A server that sends more is assumed to be malicious.
 
-using Easy = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
-using HeaderList = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
+struct EasyCleanup {
+  void operator()(CURL* easy) const noexcept { curl_easy_cleanup(easy); }
+};
+struct ListCleanup {
+  void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
+};
+using Easy = std::unique_ptr<CURL, EasyCleanup>;
+using HeaderList = std::unique_ptr<curl_slist, ListCleanup>;
 
 /// A request in progress, on the stack of the thread that waits for it.
 struct Job {
   const HttpRequest* request = nullptr;
   HttpResponse response;
-  Easy easy{nullptr, &curl_easy_cleanup};
-  HeaderList headers{nullptr, &curl_slist_free_all};
+  Easy easy;
+  HeaderList headers;
   std::array<char, CURL_ERROR_SIZE> error{};
   bool enough = false;  ///< The required bytes have arrived; the rest is not waited for.
   unsigned header_lines = 0;

@@ -129,8 +129,8 @@ class S3Upload final : public Upload {
     const std::size_t count = (gathered_.size() + sizes_.part - 1) / sizes_.part;
     if (first + count > most_parts) {
       return make_problem(ProblemKind::io,
-                          "is larger than " + std::to_string(most_parts * sizes_.part >> 30) +
-                              " GiB, the most that S3 takes in such parts",
+                          "is larger than " + std::to_string((most_parts * sizes_.part) >> 30) +
+                              " GiB, the most that 10,000 parts of this size hold",
                           name_);
     }
     etags_.resize(first + count);

@@ -66,10 +66,10 @@ std::optional<Endpoint> parse_endpoint(std::string_view url) {
   if (!endpoint.tls && !url.starts_with("http://")) {
     return std::nullopt;
   }
-  url.remove_prefix(url.find("//") + 2);
+  url = text::without_slashes(url.substr(url.find("//") + 2));
   const std::size_t slash = std::min(url.find('/'), url.size());
   std::string_view host = url.substr(0, slash);
-  const std::string_view base = text::without_slashes(url.substr(slash));
+  const std::string_view base = url.substr(slash);
   if (host.empty() || url.find_first_of("?#@ ") != url.npos || has_control(url)) {
     return std::nullopt;
   }

@@ -780,7 +780,7 @@ class Made(unittest.TestCase):
             entries = [{"loss": value, "learning_rate": 1, "step": step} for step, value in enumerate(values)]
             self.write(f"{name}/trainer_state.json", json.dumps({"global_step": 3, "log_history": entries}).encode())
             _, errors = run("smd-ls", os.path.join(self.folder, name))
-            self.assertEqual([line for line in errors if f"not numeric, which are left out: {count}" in line], errors)
+            self.assertEqual([line for line in errors if f"not numeric and left out: {count}" in line], errors)
             self.assertEqual(len(errors), 1)
 
     def test_a_row_of_a_checkpoint_that_grows_is_shown_again_as_a_whole(self):
@@ -1150,7 +1150,7 @@ class Made(unittest.TestCase):
             for name, scale, *integers in (("a.pt", 0.5, b"\1\2", b"\3\4"), ("b.pt", 0.25, b"\1\5", b"\3\6")))
         row, = rows("smd-diff", "--by", "step", a, b, status=1)
         self.assertEqual((row["state"], row["size"], row["differing"], row["max_abs"], row["l2_a"]), ("differs", 2, 1, 2, 5))
-        self.assertIn("1 pair of values", "".join(run("smd-diff", "--by", "step", a, b, status=1)[1]))
+        self.assertIn("1 pair is not in the pooled rows", "".join(run("smd-diff", "--by", "step", a, b, status=1)[1]))
         row, = rows("smd-diff", "--by", "step", "-n", "q", a, b, status=1)
         self.assertEqual((row["state"], row["size"]), ("differs", None))
 

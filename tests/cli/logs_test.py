@@ -429,6 +429,17 @@ def sick_histograms(commands):
             require(told in err, f"sick histograms: {told} is not said: {err}")
 
 
+def histogram_of_nothing(commands):
+    """--check names it once, by its tag."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Log(folder, 1700000000, 77)
+        for step in (1, 2):
+            log.append(event(1700000001, step, field(5, field(1, field(1, b"idle") + field(5, b"")))))
+        status, _, err = commands.run("smd-ls", "--check", "-H", folder)
+        require((status, err) == (0, "smd-ls: note: 1 tensor has no elements: idle\n"),
+                f"histogram of nothing: status {status}: {err}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tools", nargs="+", required=True)
@@ -447,7 +458,8 @@ def main():
                lambda: follow_last(commands), lambda: follow_torn(commands),
                lambda: follow_every(commands),
                lambda: follow_other_worker(commands),
-               lambda: long_log(commands), lambda: sick_histograms(commands)]
+               lambda: long_log(commands), lambda: sick_histograms(commands),
+               lambda: histogram_of_nothing(commands)]
     checks += [lambda seed=seed: follow_chance(commands, seed) for seed in range(options.seed, options.seed + options.rounds)]
     failed = 0
     for check in checks:

@@ -308,7 +308,7 @@ def check_judged(commands, _, case):
 def check_without_step(commands, logs, case):
     """Records without the chosen step are a row of --check."""
     rows = commands.rows("smd-ls", "--check", "--step-name", "epoch", f"{logs}/{case['id']}")
-    right = ["9 records have no whole number in 'epoch': taken to be of the step before"]
+    right = ["9 records have no whole number in 'epoch'; the step before is used"]
     require([row["problem"] for row in rows] == right, rows)
 
 

@@ -18,7 +18,7 @@ from permissions import bound_by_permissions
 LEAST = set("brier cer crossentropy crps daviesbouldin deviance err error errors fid kl logloss loss losses lpips mae "
             "mape mse nll patchsimilarity penalty perplexity ppl rankedprobability rmse wer".split())
 GREATEST = set("acc accuracies accuracy ap auc aucpr auprc auroc bleu chrf cider cindex comet corr correlation dcg "
-               "dice elbo elo exactmatch explainedvariance f1 fbeta fitness hitrate hits hmean iou jaccard kappa "
+               "dice elo exactmatch explainedvariance f1 fbeta fitness hitrate hits hmean iou jaccard kappa "
                "lddt map mcc meteor miou mrr ndcg passat passrate pearson pearsonr precision psnr r2 recall return "
                "returns rew reward rewards rouge score scores sensitivity similarity spearman spearmanr specificity "
                "ssim success topat winrate".split())

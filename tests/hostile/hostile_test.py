@@ -193,7 +193,7 @@ class Hostile(InFolder):
         with open("/dev/zero", "rb") as zeros:
             done = subprocess.run(["smd-ls", "-"], stdin=zeros, capture_output=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 2, done.stderr.decode())
-        self.assertIn(b"longer than 256 MiB", done.stderr)
+        self.assertIn(b"longer than the limit (json_bytes)", done.stderr)
 
     def test_rules_from_a_pipe(self):
         """A file of options may be a pipe, and a signal ends the wait for its writer."""

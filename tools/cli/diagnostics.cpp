@@ -55,7 +55,7 @@ std::string text_about(std::string_view trial, std::string_view text) {
   trial = text::without_slashes(trial);
   const auto begins_with = [text](std::string_view name) {
     return text.starts_with(name) && text.size() > name.size() &&
-           (text[name.size()] == ':' || text[name.size()] == '/');
+           (text[name.size()] == ':' || text::lies_in(text, name));
   };
   if (trial.empty() || begins_with(trial)) {
     return std::string(text);
@@ -148,7 +148,7 @@ void Diagnostics::fail(const Error& error, std::string_view trial, const std::st
                            (is_remote_path(trial) ? "the server answered" : "all was read");
     raise(status_of(error));
     if (!interrupted()) {  // an interruption needs no message
-      receiver().once("\n" + about_trial(up), [&] { fail("Timeout", up, status_of(error)); });
+      receiver().once(key_of(up), [&] { fail("Timeout", up, status_of(error)); });
     }
     return;
   }
@@ -167,13 +167,16 @@ std::string Diagnostics::about_trial(std::string_view text) const {
   return names_trials_ ? text_about(trial_of_thread, text) : std::string(text);
 }
 
+// Begins with a newline, unlike the keys of `report_once`.
+std::string Diagnostics::key_of(std::string_view text) const { return "\n" + about_trial(text); }
+
 void Diagnostics::warning(std::string_view text) { write(Level::warning, "warning", about_trial(text)); }
 void Diagnostics::warning_once(std::string_view text) {
-  receiver().once("\n" + about_trial(text), [&] { warning(text); });
+  receiver().once(key_of(text), [&] { warning(text); });
 }
 void Diagnostics::note(std::string_view text) { write(Level::warning, "note", about_trial(text)); }
 void Diagnostics::note_once(std::string_view text) {
-  receiver().once("\n" + about_trial(text), [&] { note(text); });
+  receiver().once(key_of(text), [&] { note(text); });
 }
 void Diagnostics::info(std::string_view text) { write(Level::info, "info", text); }
 void Diagnostics::debug(std::string_view text) { write(Level::debug, "debug", text); }
@@ -206,10 +209,12 @@ void Diagnostics::report(const Problem& problem, std::string_view trial) {
       warning(text);
       return;
     case ProblemKind::other_trial:
-      if (!other_trials_have_rows_) {
-        return note(text);
+      if (other_trials_have_rows_) {
+        info(text);
+      } else {
+        note(text);
       }
-      [[fallthrough]];
+      return;
     case ProblemKind::note:
     case ProblemKind::not_yet:
       info(text);

@@ -119,6 +119,8 @@ class Diagnostics {
 
   /// `text`, prefixed with the name of this thread's trial if trials are named.
   [[nodiscard]] std::string about_trial(std::string_view text) const;
+  /// The key of a text for `once`.
+  [[nodiscard]] std::string key_of(std::string_view text) const;
   /// Calls `tell`, which reports something, unless something was reported under this key before.
   void once(const std::string& key, const std::function<void()>& tell);
   void write(Level level, std::string_view tag, std::string_view text);

@@ -16,7 +16,7 @@ enum class ExitStatus : std::uint8_t {
   usage = 2,              ///< An option, pattern, rule or parameter is wrong.
   unreadable = 3,         ///< Cannot read or write: no trial, no access, no space.
   damaged = 4,            ///< Damaged data; the readable rest was printed.
-  nothing_evaluated = 5,  ///< A rule had nothing to look at.
+  nothing_evaluated = 5,  ///< A rule had nothing to evaluate.
   no_more_data = 6,       ///< The job ended before the step came.
   timed_out = 124,        ///< Gave up waiting.
 };

@@ -153,6 +153,7 @@ std::string trial_and_tensor(const std::string& path) {
     }
     const std::vector<std::string> saved = trial.tensor_names();
     const std::string similar = did_you_mean(detail::nearest(name, saved));
+    // If no tensor has this ending or a similar name, the path more likely means a file.
     const auto ends_alike = [ending = whole.extension().string()](const auto& one) { return one.ends_with(ending); };
     const bool may_be_file = similar.empty() && std::ranges::none_of(saved, ends_alike);
     return may_be_file ? std::string() : text + ", which has no tensor " + single_quoted(name) + similar;

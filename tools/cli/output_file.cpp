@@ -63,7 +63,7 @@ class SignalsBlocked {
   sigset_t old_;
 };
 
-std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
+std::string folder_with_slash(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
 // Follows symbolic links, so that a link is not replaced by a file. Where others can write, a link may be a trap: only
 // one's own is followed.
@@ -75,7 +75,7 @@ std::string resolved(const std::string& path) {
     if (lstat(place.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) {
       return place;
     }
-    const std::string folder = folder_of(place);
+    const std::string folder = folder_with_slash(place);
     struct stat around = {};
     if (link.st_uid != geteuid() &&
         (stat(folder.empty() ? "." : folder.c_str(), &around) != 0 || (around.st_mode & (S_IWGRP | S_IWOTH)) != 0)) {
@@ -254,7 +254,7 @@ OutputFile OutputFile::file(const std::string& path, bool may_be_input) {
     add_output(path);
     add_output(out.path_);
   }
-  const std::string folder = folder_of(out.path_);
+  const std::string folder = folder_with_slash(out.path_);
   remove_left_behind(folder);
   std::string temporary = folder;
   temporary.append(".").append(out.path_, folder.size(), 200).append(temporary_mark).append("XXXXXX");
@@ -373,8 +373,8 @@ void OutputFile::close(const Diagnostics& messages) {
 }
 
 bool OutputFile::replaces_same(const OutputFile& other) const {
-  const std::string folder = folder_of(path_);
-  const std::string other_folder = folder_of(other.path_);
+  const std::string folder = folder_with_slash(path_);
+  const std::string other_folder = folder_with_slash(other.path_);
   boost::system::error_code unknown;
   return !temporary_.empty() && !other.temporary_.empty() &&
          path_.substr(folder.size()) == other.path_.substr(other_folder.size()) &&

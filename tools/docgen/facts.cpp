@@ -62,7 +62,8 @@ std::span<const Limit> limits() {
       {"inflated_again_bytes", bytes(limits::inflated_again_bytes),
        "bytes inflated again in total; the larger of the two limits counts"},
       {"json_bytes", bytes(limits::json_bytes),
-       "one index or collections file, and all those above 4 MiB that are read at once"},
+       "one JSON document (an index or collections file, a file of rules), one line of JSON lines or of a list, and "
+       "all index files above 4 MiB that are read at once"},
       {"safetensors_header_bytes", bytes(limits::safetensors_header_bytes), "the header of a safetensors file"},
       {"safetensors_tensors", to_string(limits::safetensors_tensors), "tensors of one safetensors file"},
       {"pickle_bytes", bytes(limits::pickle_bytes), "the pickle of a PyTorch file"},

@@ -292,7 +292,7 @@ std::optional<Trial> open_now(const std::string& path, const TrialOptions& optio
   } catch (const ReadError& error) {
     if (error.problem.kind == ProblemKind::not_yet) {
       missing = no_data;
-    } else if (error.problem.kind != ProblemKind::not_found || text::is_file_of(path, error.problem.file) ||
+    } else if (error.problem.kind != ProblemKind::not_found || text::is_inside_trial(error.problem.file, path) ||
                !(early || may_come(path))) {
       throw;
     } else {
@@ -349,7 +349,7 @@ std::optional<Trial> open_awaited(const std::string& path, TrialOptions options,
       }
     } catch (const ReadError& error) {
       const bool not_found = error.problem.kind == ProblemKind::not_found;
-      const bool of_file = text::is_file_of(path, error.problem.file);
+      const bool of_file = text::is_inside_trial(error.problem.file, path);
       if (endless && not_found && of_file && Clock::now() >= *part.deadline) {
         messages.note_once(path + ": " + error.what() + "; waiting for another file");
       } else if (!not_found || of_file || missing.empty() || !may_come(path)) {

@@ -8,11 +8,13 @@
 #include "text/loss_name.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace smd::tool::report {
 
@@ -26,7 +28,8 @@ struct RuleWords {
   std::string_view rule;
   bool grave;
   std::string_view words;
-  bool on_losses = false;  // it looks at losses until the end; PoorWeightInitialization does at first only
+  /// Looks at losses until the end of training; PoorWeightInitialization looks only at the first.
+  bool on_losses = false;
 };
 constexpr std::array<RuleWords, 9> rule_words = {{
     {"AllZero", true, "{} is zero, all or nearly all of it"},
@@ -51,9 +54,9 @@ bool triggered(const RuleResult& result) {
   return result.status == RuleStatus::issues_found && !result.findings.empty();
 }
 
-// A number that is a loss by its name, if rules on losses were to look at it and none was evaluated; else nothing.
-std::string_view unjudged_loss(const TrialReport& trial) {
-  bool wanted = false;
+// Says which number is a loss by its name, if rules were to follow losses and none was evaluated; else nothing.
+std::string unjudged_loss(const TrialReport& trial) {
+  std::vector<std::string_view> rules;
   for (const std::vector<RuleResult>* const results : {&trial.results, &trial.passed_over}) {
     for (const RuleResult& result : *results) {
       const RuleWords* const words = words_of(result);
@@ -63,13 +66,15 @@ std::string_view unjudged_loss(const TrialReport& trial) {
       if (result.status != RuleStatus::not_evaluated) {
         return {};
       }
-      wanted = true;
+      rules.push_back(result.name);
     }
   }
   const auto& all = trial.histories.tensors;
   const auto loss = std::ranges::find_if(
       all, [](const auto& one) { return one.second.scalar() && smd::text::is_loss_name(one.first); });
-  return wanted && loss != all.end() ? std::string_view(loss->first) : std::string_view();
+  return rules.empty() || loss == all.end() ? std::string()
+                                            : fmt::format("Not sure: {} was saved, but {} could not be evaluated",
+                                                          loss->first, fmt::join(rules, ", "));
 }
 
 // The tensor that a finding is about. Overtraining names a pair by its validation loss and may mean the training loss.
@@ -245,8 +250,8 @@ Headline headline_of(const TrialReport& trial) {
   if (evaluated == 0) {
     return {"unknown", "Not evaluated: no rule had anything to evaluate"};
   }
-  if (const std::string_view loss = unjudged_loss(trial); !loss.empty()) {
-    return {"unknown", fmt::format("Not sure: {} was saved, but no rule on losses could be evaluated", loss)};
+  if (std::string text = unjudged_loss(trial); !text.empty()) {
+    return {"unknown", std::move(text)};
   }
   return {"good", fmt::format("No sign of trouble: {} looked, none found anything", looked)};
 }

@@ -28,7 +28,8 @@ std::string read_file(const std::string& path) {
     throw ReadError(detail::system_problem(errno, path));
   }
   if (text->size() > limits::json_bytes) {
-    throw ConfigurationError(ConfigurationErrorKind::bad_config, "over the limit (json_bytes): not a file of rules");
+    throw ConfigurationError(ConfigurationErrorKind::bad_config,
+                             "longer than the limit (json_bytes): this is no file of rules");
   }
   return *std::move(text);
 }

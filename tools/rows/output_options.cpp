@@ -27,9 +27,9 @@ constexpr auto output_table = in_group(
                 "Write results to FILE. It appears, or is replaced, once it is whole; until then an existing FILE "
                 "stays, and it is kept if the command line is wrong (status 2) or nothing could be read. If FILE ends "
                 "in the name of another format than tsv, such as .csv, -f is required. If nothing is selected (status "
-                "1), FILE has no rows; formats for arrays do not change it. It is written with -q, too. A file that "
-                "is replaced keeps its mode and, where the system allows it, its owner and group; where it does not, "
-                "a set-user-ID or set-group-ID file is not replaced."),
+                "1), FILE has no rows; with formats for arrays an existing FILE stays as it is. It is written with "
+                "-q, too. A file that is replaced keeps its mode and, where the system allows it, its owner and group; "
+                "where it does not, a set-user-ID or set-group-ID file is not replaced."),
         valued(no_letter, "columns", "A,B", ArgumentKind::columns, "print these columns (JSON: keys) in this order")
             .list()
             .explained("Print these columns (JSON: keys) in this order; all stands for every column, also those that "

@@ -20,7 +20,7 @@
 
 namespace smd::tool {
 
-/// Returns what the one flag that was given stands for; `Choice()` if none was. @throws UsageError for two of them.
+/// Returns the choice of the flag that was given, or `Choice()` if no flag was. @throws UsageError if two were.
 template <class Choice, std::size_t Count>
 [[nodiscard]] Choice only_flag(const CommandLine& line,
                                const std::array<std::pair<std::string_view, Choice>, Count>& flags) {

@@ -87,8 +87,10 @@ class Survey {
 
  private:
   void add(const ReportRecord& record) {
-    first_trial_ = first_trial_.value_or(std::string(record.trial));
-    several_ = several_ || first_trial_ != record.trial;
+    if (!first_trial_) {
+      first_trial_ = record.trial;
+    }
+    several_ = several_ || *first_trial_ != record.trial;
     width_ = std::max(width_, display_width(printable(record.result.name, options_.output.terminal.ascii)));
     findings_ = findings_ || record.kind == RecordKind::finding;
     triggered_ = triggered_ || record.findings > 0;

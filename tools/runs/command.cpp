@@ -15,6 +15,7 @@
 #include "cli/terminal.hpp"
 #include "operands/operands.hpp"
 #include "run_facts.hpp"
+#include "text/path.hpp"
 
 namespace smd::tool::runs {
 
@@ -39,7 +40,7 @@ FoundRuns found_runs(const std::vector<std::string>& places, const RunsOptions& 
   FoundRuns runs;
   std::string* const awaited = options.following.follow ? &runs.awaited : nullptr;
   for (const std::string& place : places) {
-    const std::string folder = place.substr(0, std::max<std::size_t>(place.find_last_not_of('/') + 1, 1));
+    const std::string folder(text::without_slashes(place));
     for (const std::string& path : found_trials(place, options.reading, messages, awaited)) {
       const bool below = path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
       if (runs.names.emplace(path, path.substr(below ? folder.size() + 1 : path.rfind('/') + 1)).second) {

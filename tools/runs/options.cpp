@@ -26,7 +26,7 @@ constexpr auto least_words = std::to_array<std::string_view>({
 });
 constexpr auto greatest_words = std::to_array<std::string_view>({
     "acc", "accuracies", "accuracy", "ap", "auc", "aucpr", "auprc", "auroc", "bleu", "chrf", "cider", "cindex", "comet",
-    "corr", "correlation", "dcg", "dice", "elbo", "elo", "exactmatch", "explainedvariance", "f1", "fbeta", "fitness",
+    "corr", "correlation", "dcg", "dice", "elo", "exactmatch", "explainedvariance", "f1", "fbeta", "fitness",
     "hitrate", "hits", "hmean", "iou", "jaccard", "kappa", "lddt", "map", "mcc", "meteor", "miou", "mrr", "ndcg",
     "pass#", "passat", "passrate", "pearson", "pearsonr", "precision", "psnr", "r2", "recall", "return", "returns",
     "rew", "reward", "rewards", "rouge", "score", "scores", "sensitivity", "similarity", "spearman", "spearmanr",

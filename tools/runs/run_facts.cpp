@@ -248,8 +248,10 @@ RunFacts read_run(const std::string& path, std::string run, const RunsOptions& o
   };
   const auto read = [&](Trial& trial) { read_into(facts, trial, options, jobs, messages); };
   with_trial(path, reading, messages, read, {}, open);
-  return facts.readable() ? std::move(facts)
-                          : RunFacts{.trial = path, .run = std::move(facts.run), .awaited = facts.awaited};
+  if (!facts.readable()) {
+    return {.trial = path, .run = std::move(facts.run), .awaited = facts.awaited};
+  }
+  return facts;
 }
 
 }  // namespace smd::tool::runs

@@ -79,7 +79,7 @@ StandardText standard_text(std::string_view python) {
 [[noreturn]] void refuse_text(const text::JsonError& error, const StandardText& standard) {
   switch (error.fault) {
     case text::JsonFault::too_deep:
-      throw InvalidValue("nested deeper than an array of " + std::to_string(limits::dimensions) + " dimensions can be");
+      throw InvalidValue("nested deeper than the limit (json_depth)");
     case text::JsonFault::number:
       throw InvalidValue(single_quoted(error.number) + " is beyond what a float64 can hold");
     case text::JsonFault::cut_off:
@@ -265,8 +265,7 @@ Array array_from_json(const json& value, std::optional<Dtype> dtype, const std::
   Array array;
   array.dtype = dtype ? *dtype : guess(value);
   const Shape found = shape_of(value, is_complex(array.dtype));
-  invalid_if(found.size() > limits::dimensions,
-             "the value is nested deeper than " + std::to_string(limits::dimensions) + " lists");
+  invalid_if(found.size() > limits::dimensions, "the value is nested deeper than the limit (dimensions)");
   array.shape = shape.value_or(found);
   invalid_if(!element_count(array.shape) || element_count(array.shape) != element_count(found),
              "shape " + to_string(array.shape) + " does not fit a value of shape " + to_string(found));

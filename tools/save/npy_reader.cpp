@@ -142,7 +142,7 @@ std::optional<std::size_t> npy_header_bytes(std::string_view file, const std::st
   }
   std::uint32_t length = 0;
   std::memcpy(&length, file.data() + 8, length_bytes);
-  refuse_file_if(length > most_header_bytes, where, "the header is longer than any that NumPy reads");
+  refuse_file_if(length > most_header_bytes, where, "the header is longer than 1 MiB");
   return 8 + length_bytes + length;
 }
 

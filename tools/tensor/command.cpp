@@ -103,9 +103,9 @@ class Smoothing {
   void refresh(const Trial& trial) {
     const TrialSnapshot now = TrialSnapshot::last(trial);
     const std::pair state(superseded_values(trial), now.generation());
-    const bool came_late = now.steps_up_to(newest_) != known_;
+    const bool came_late = now.num_steps_up_to(newest_) != known_;
     newest_ = trial.last_complete_step().value_or(newest_);
-    known_ = now.steps_up_to(newest_);
+    known_ = now.num_steps_up_to(newest_);
     if (std::exchange(state_, state) != state || came_late) {
       series_.clear();
     }
@@ -159,8 +159,8 @@ class Smoothing {
   const TensorOptions& options_;
   std::map<Name, SmoothedSeries> series_;
   std::pair<std::uint64_t, std::uint64_t> state_;
-  std::size_t known_ = 0;  // complete steps at the last call
-  GlobalStep newest_;      // and the last of them
+  std::size_t known_ = 0;  // known steps up to `newest_` at the last call
+  GlobalStep newest_;      // the last complete step at that call
 };
 
 /// Reads the values that are selected of a trial, and passes them to the view in the documented order.

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <map>
 #include <utility>
 
 namespace smd::tool::wait {
@@ -71,10 +72,11 @@ class Waiting {
       messages_.info(path + ": watched by " + StepFollower(trial).method());
     }
     std::vector<Standing> standings;
+    std::map<const Condition*, ReadValues> read;
     std::optional<detail::WholeSteps::Time> sure_at;
     const WaitOutcome outcome = trial.wait_until(
         [&] {
-          standings = mapped(conditions_, [&](const Condition& condition) { return standing_of(condition, trial); });
+          standings = mapped(conditions_, [&](const Condition& one) { return standing_of(one, trial, read[&one]); });
           // The last steps may still come as the job ends. Before its end, two looks must agree on "no"; where another
           // file may bring lower steps late, all looks for some time.
           const bool no = !trial.ended() && hopeless(standings);

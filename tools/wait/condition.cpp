@@ -104,15 +104,22 @@ bool meets(Relation relation, double value, double threshold) {
 }
 
 // The first value of a scalar that meets the condition.
-Standing of_value(const Condition& condition, const Trial& trial) {
+Standing of_value(const Condition& condition, const Trial& trial, ReadValues& read) {
   const std::string& name = condition.comparison.name;
   if (!trial.has_tensor(name)) {
     return never(trial);
   }
+  const auto begun = ReadValues::Clock::now();
+  const TrialSnapshot snapshot = TrialSnapshot::last(trial);
+  const bool goes_on = read.last && trial.layout().marks_steps && !trial.ended() && begun < read.read_again &&
+                       snapshot.generation() == read.generation && snapshot.num_steps_up_to(*read.last) == read.steps;
+  if (!goes_on) {
+    read = {.generation = snapshot.generation()};
+  }
   const auto mode = condition.mode == Mode::global ? std::nullopt : std::optional(condition.mode);
-  const ScalarColumn column = ScalarColumn::read(trial, name, mode);
+  const ScalarColumn column = ScalarColumn::read(trial, name, mode, {}, {}, read.last);
   const double number = *text::number_of(condition.comparison.value);
-  Standing standing;
+  Standing standing = read.standing;
   for (const ColumnPart& part : column.parts()) {
     const std::size_t end = part.size();
     if (end != 0 && (!standing.last_step || part.step(end - 1) >= *standing.last_step)) {
@@ -129,8 +136,18 @@ Standing of_value(const Condition& condition, const Trial& trial) {
       }
     }
   }
-  standing.no_number = column.size() == 0 && column.problems().empty();
-  standing.problems = column.problems();
+  const std::vector<Problem>& problems = column.problems();
+  standing.problems.insert(standing.problems.end(), problems.begin(), problems.end());
+  standing.no_number = !standing.last_step && standing.problems.empty();
+  if (std::ranges::find(problems, ProblemKind::not_yet, &Problem::kind) == problems.end()) {
+    read.standing = standing;
+    read.last = trial.last_complete_step();
+    read.steps = read.last ? snapshot.num_steps_up_to(*read.last) : 0;
+  }
+  if (!goes_on) {  // while the job runs, this takes at most a tenth of the time
+    const auto now = ReadValues::Clock::now();
+    read.read_again = now + 10 * (now - begun);
+  }
   return standing.value ? standing : never(trial, standing);
 }
 
@@ -142,7 +159,7 @@ Standing at_place(const Condition& condition, const Trial& trial, const std::vec
              : Standing{.state = StepState::available, .step = trial.global_step(condition.mode, steps[place])};
 }
 
-Standing standing_by_index(const Condition& condition, const Trial& trial) {
+Standing standing_by_index(const Condition& condition, const Trial& trial, ReadValues& read) {
   switch (condition.kind) {
     case Kind::collections:
       if (trial.layout().marks_steps ? trial.workers().size() >= trial.num_workers() : !trial.tensor_names().empty()) {
@@ -154,7 +171,7 @@ Standing standing_by_index(const Condition& condition, const Trial& trial) {
     case Kind::tensor:
       return of_tensor(condition, trial);
     case Kind::value:
-      return of_value(condition, trial);
+      return of_value(condition, trial, read);
     case Kind::after: {
       const std::vector<ModeStep> steps = trial.steps(condition.mode);
       const auto next = std::ranges::upper_bound(steps, ModeStep(*condition.number));
@@ -210,8 +227,8 @@ std::vector<Condition> conditions_of(const WaitCommandOptions& options) {
   return result;
 }
 
-Standing standing_of(const Condition& condition, const Trial& trial) {
-  Standing standing = standing_by_index(condition, trial);
+Standing standing_of(const Condition& condition, const Trial& trial, ReadValues& read) {
+  Standing standing = standing_by_index(condition, trial, read);
   // The newest step's index files may come before its event files. For an earlier step, the writers have moved on.
   if (standing.state == StepState::available && standing.step && !trial.ended() &&
       standing.step == trial.last_complete_step() && !trial.has_event_files(*standing.step)) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <smd/trial.hpp>
@@ -36,11 +38,23 @@ struct Standing {
   std::vector<Problem> problems = {};        ///< Why values could not be read.
 };
 
+/// What looks at one trial have read for a condition of kind `value`, so that the next one reads only later steps.
+struct ReadValues {
+  using Clock = std::chrono::steady_clock;
+
+  Standing standing = {};
+  std::optional<GlobalStep> last = {};  ///< The last step of which all was read; nullopt: read all.
+  std::size_t steps = 0;                ///< The number of steps up to that one.
+  std::uint64_t generation = 0;         ///< Of the trial.
+  Clock::time_point read_again = {};    ///< When to read all again: a value may have been written anew.
+};
+
 /// All conditions that the options ask for; at least one.
 [[nodiscard]] std::vector<Condition> conditions_of(const WaitCommandOptions& options);
 
-/// Evaluates a condition by what is known of the trial. @throws InvalidArgument, MatchLimit.
-[[nodiscard]] Standing standing_of(const Condition& condition, const Trial& trial);
+/// Evaluates a condition by what is known of the trial. `read`: of this condition and trial, at first empty.
+/// @throws InvalidArgument, MatchLimit.
+[[nodiscard]] Standing standing_of(const Condition& condition, const Trial& trial, ReadValues& read);
 
 /// The end of a message about a wait that failed: the nearest steps, other modes, similar names. Reads all of the
 /// trial. Empty if there is nothing to add.

@@ -315,7 +315,8 @@ void Hook::Impl::save_later(std::string_view name, const wire::TensorExtent& val
 
 void Hook::Impl::save_reductions(std::string_view name, const TensorView& value,
                                  const std::vector<std::string>& reductions) {
-  if (value.dtype() == Dtype::string) {
+  // Readers would take the sums and the NaN means of no elements for those of some.
+  if (value.dtype() == Dtype::string || value.bytes().empty()) {
     return;
   }
   // Names were checked with the configuration.

@@ -79,7 +79,8 @@ class Output {
   return in_file(std::move(problem), output.root() + "/" + name);
 }
 
-/// Returns the value. @throws ReadError with the problem; one of writing leaves the hook as a WriteError.
+/// Returns the value. @throws `Thrown` (ReadError or WriteError) with the problem. The hook reports a ReadError about
+/// writing as a WriteError.
 template <class Thrown = ReadError, class T>
 T or_throw(Outcome<T> outcome) {
   if (!outcome) {

@@ -49,13 +49,13 @@ bool matches(std::vector<Pattern>& patterns, std::string_view name, MatchBudget&
 
 void check_collection_name(const std::string& name) {
   refuse_if(name.empty() || name.size() > limits::name_bytes || !valid_utf8(name),
-            "a collection's name is empty, longer than 64 KiB, or not UTF-8");
+            "a collection's name is empty, longer than the limit (name_bytes), or not UTF-8");
 }
 
 }  // namespace
 
 void check_name(std::string_view name) {
-  refuse_if(name.size() > limits::name_bytes, "a tensor's name is longer than 64 KiB");
+  refuse_if(name.size() > limits::name_bytes, "a tensor's name is longer than the limit (name_bytes)");
   if (!valid_utf8(name)) {
     throw InvalidArgument("the tensor's name " + in_quotes(name) + " is not UTF-8");
   }

@@ -30,7 +30,8 @@ struct SavingPlan {
 
 /// @throws InvalidArgument for a name that is not UTF-8, or too long.
 void check_name(std::string_view name);
-/// As above, for a tensor's name; also for one that readers take for a reduction, unless it is the whole name of one.
+/// @throws InvalidArgument as `check_name`, and if the name contains `smdebug/reductions/`, unless
+///         `reduction_tensor_name` returns it for a name without that.
 void check_tensor_name(std::string_view name);
 
 /// The collections of a hook: which tensors belong to each, and when each is saved.

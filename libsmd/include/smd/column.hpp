@@ -74,17 +74,18 @@ class SMD_EXPORT ScalarColumn {
   /// Returns the column if the trial holds all numbers of the tensor, so that nothing needs to be read or copied;
   /// else nullopt.
   [[nodiscard]] static std::optional<ScalarColumn> held(const Trial& trial, std::string_view tensor);
-  /// Reads in parallel, without a mode or a worker those of all; an unknown worker has none. @throws TensorUnavailable.
+  /// Reads in parallel, without a mode or a worker those of all; an unknown worker has none. `after`: only what was
+  /// saved at later steps. @throws TensorUnavailable.
   [[nodiscard]] static ScalarColumn read(const Trial& trial, std::string_view tensor, std::optional<Mode> mode = {},
-                                         const std::optional<std::string>& worker = {},
-                                         const ReadOptions& reading = {});
+                                         const std::optional<std::string>& worker = {}, const ReadOptions& reading = {},
+                                         std::optional<GlobalStep> after = {});
 
   /// Returns the numbers, of which `held` has those of all workers by step. Else the parts of one worker are adjacent.
   [[nodiscard]] std::span<const ColumnPart> parts() const noexcept { return parts_; }
   [[nodiscard]] std::size_t size() const noexcept;
   /// Returns how many values were left out because they are not one real number.
   [[nodiscard]] std::size_t others() const noexcept { return others_; }
-  /// Returns whether a number has axes, as those of shape (1) have.
+  /// Returns whether any of the numbers is an array of one element, such as of shape (1), not of shape ().
   [[nodiscard]] bool has_axes() const noexcept { return has_axes_; }
   /// Returns why values could not be read, by step.
   [[nodiscard]] const std::vector<Problem>& problems() const noexcept { return problems_; }

@@ -117,7 +117,8 @@ class SMD_EXPORT NoMoreData : public StepUnavailable {
       : StepUnavailable("NoMoreData", message, in_step), last_step(in_last_step) {}
   ~NoMoreData() override;
 
-  std::int64_t last_step;  ///< The last step that was saved in the mode; -1 if there is none.
+  /// The last step that was saved in the mode; -1 if no step was saved, or the exception was made without it.
+  std::int64_t last_step;
 };
 
 /// The path contains no trial (the message says what there is instead), or one whose job has saved nothing yet.

@@ -127,8 +127,8 @@ class SMD_EXPORT TrialSnapshot {
   /// Returns the known steps after `after` and up to `last`, ascending, including incomplete ones.
   [[nodiscard]] std::vector<SnapshotStep> steps(std::optional<GlobalStep> after = {},
                                                 std::optional<GlobalStep> last = {}) const;
-  /// Returns the number of known steps up to and including `step`.
-  [[nodiscard]] std::size_t steps_up_to(GlobalStep step) const noexcept;
+  /// Returns how many known steps, including incomplete ones, are not after `step`.
+  [[nodiscard]] std::size_t num_steps_up_to(GlobalStep step) const noexcept;
   [[nodiscard]] std::optional<SnapshotStep> find_step(GlobalStep step) const noexcept;
   /// Returns which workers the incomplete steps wait for: `steps 6 to 299 are not complete (worker_1 has not written
   /// them)`. Leaves out the steps for which `counts` returns false. Returns an empty text if no step is left, or one
@@ -160,6 +160,8 @@ class SMD_EXPORT TrialSnapshot {
   [[nodiscard]] std::uint64_t bytes(SavedRow row, std::uint32_t position) const noexcept;
   /// Returns the name that its record has: `WantedValue::name`.
   [[nodiscard]] std::string_view stored_name(SavedRow row, std::uint32_t position) const noexcept;
+  /// Returns the shape that a row has of a tensor without its value; null if it has none.
+  [[nodiscard]] const Shape* saved_shape(SavedRow row, std::uint32_t tensor) const noexcept;
   /// Returns the path of the row's file, relative to the trial.
   [[nodiscard]] std::shared_ptr<const std::string> file(SavedRow row) const;
   /// Returns where an entry is. `file`: that of the row, which its places share.

@@ -119,7 +119,7 @@ bool is_dangerous_word(std::string_view word) {
 }
 
 /// Returns whether a dotted name is one of these, or lies in it.
-bool lies_in(std::string_view packages, const std::string& name) {
+bool is_in_package(std::string_view packages, const std::string& name) {
   return any_part(packages, ' ', [&, dotted = name + "."](std::string_view one) {
     return dotted.starts_with(one) && dotted[one.size()] == '.';
   });
@@ -129,7 +129,7 @@ bool is_dangerous(const GlobalName& global) {
   if (global.module == "torch.hub" && global.name == "load") {
     return false;  // only a remark: it asks before it runs what is not trusted
   }
-  return lies_in(dangerous_prefixes, global.module + "." + global.name) ||
+  return is_in_package(dangerous_prefixes, global.module + "." + global.name) ||
          any_part(global.name, '.', is_dangerous_word) ||
          any_part(global.module, '.', [](std::string_view word) { return has_word(dangerous_modules, word); });
 }
@@ -166,8 +166,8 @@ bool is_data_class(const GlobalName& global) {
     return torch_dtype(global.name) || has_word(torch_words, global.name) ||
            (is_class && global.name.find('.') == global.name.npos);
   }
-  return lies_in("__torch__", global.module) ||
-         (lies_in(data_packages, global.module) && !any_part(global.name, '.', is_no_class));
+  return is_in_package("__torch__", global.module) ||
+         (is_in_package(data_packages, global.module) && !any_part(global.name, '.', is_no_class));
 }
 
 bool is_plain_identifier(std::string_view text) noexcept {

@@ -390,8 +390,9 @@ class PickleReader {
   Ref global(std::string_view module, std::string_view name) {
     key_.assign(module).append(1, '\n').append(name);
     const auto known = known_globals_.find(key_);
-    if (known != known_globals_.end() || !check(pickle_.globals_.size() < limits::pickle_globals,
-                                                "it names more classes than the limit (pickle_globals)")) {
+    if (known != known_globals_.end() ||
+        !check(pickle_.globals_.size() < limits::pickle_globals,
+               "it names more functions and classes than the limit (pickle_globals)")) {
       return problem_ ? none : known->second;
     }
     pickle_.globals_.push_back(global_name(module, name, opcode_));

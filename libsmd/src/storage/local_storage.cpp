@@ -31,11 +31,6 @@ namespace {
 // Not Boost's: that library would have to be loaded at each start of a command.
 namespace fs = std::filesystem;
 
-/// Returns whether `inner` is `outer` or is in it. Precondition: both are without links.
-bool lies_in(const fs::path& inner, const fs::path& outer) {
-  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
-}
-
 /// Returns the problem of a name in a folder that could not be opened. `file`: as the caller knows it.
 Problem why_not_opened(int error, std::string file, int folder, std::string_view name) {
   Problem problem = system_problem(error, std::move(file));
@@ -430,13 +425,13 @@ class LocalStorage final : public Storage {
     if (error) {
       return {};  // listing it reports why
     }
-    if (lies_in(root, target)) {
+    if (text::lies_in(root.native(), target.native())) {
       return "symbolic link to a folder that it lies in, not followed";
     }
     constexpr std::array<const char*, 3> of_system = {"/proc", "/sys", "/dev"};
-    const bool in_memory = lies_in(target, "/dev/shm");  // files like those on disk
+    const bool in_memory = text::lies_in(target.native(), "/dev/shm");  // files like those on disk
     const bool leads_out = !in_memory && std::ranges::any_of(of_system, [&](const char* system) {
-      return lies_in(target, system) && !lies_in(root, system);
+      return text::lies_in(target.native(), system) && !text::lies_in(root.native(), system);
     });
     return leads_out ? "a folder of the system's /proc, /sys or /dev, not searched" : std::string_view();
   }

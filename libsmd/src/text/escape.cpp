@@ -2,6 +2,7 @@
 #include "text/escape.hpp"
 
 #include <fmt/format.h>
+#include <boost/locale/utf.hpp>
 
 #include <cstdint>
 #include <iterator>
@@ -18,15 +19,7 @@ bool is_deceptive(char32_t point) noexcept {
 }  // namespace
 
 void append_utf8(std::string& out, char32_t point) {
-  if (point < 0x80) {
-    out += static_cast<char>(point);
-    return;
-  }
-  const int more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;               // bytes after the first
-  out += static_cast<char>((0xFF00u >> (more + 1)) | (point >> (6 * more)));  // begins with a one for each byte
-  for (int left = more - 1; left >= 0; --left) {
-    out += static_cast<char>(0x80u | ((point >> (6 * left)) & 0x3Fu));
-  }
+  boost::locale::utf::utf_traits<char>::encode(point, std::back_inserter(out));
 }
 
 bool valid_utf8(std::string_view text) noexcept {

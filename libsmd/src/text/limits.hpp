@@ -20,7 +20,8 @@ inline constexpr std::uint64_t repeated_value_bytes = std::uint64_t{64} << 20;  
 /// `inflated_again_bytes` if that is more.
 inline constexpr std::uint64_t inflated_passes = 32;
 inline constexpr std::uint64_t inflated_again_bytes = std::uint64_t{4} << 30;
-inline constexpr std::uint64_t json_bytes = std::uint64_t{256} << 20;    ///< One index or collections file.
+/// One JSON document, or one line of JSON lines or of a list.
+inline constexpr std::uint64_t json_bytes = std::uint64_t{256} << 20;
 inline constexpr std::size_t json_depth = 64;                            ///< Nested objects and arrays.
 inline constexpr std::size_t row_bytes = std::size_t{16} << 20;          ///< One row or line of a metric log.
 inline constexpr std::size_t name_bytes = std::size_t{64} << 10;         ///< Tensor, worker, collection name.

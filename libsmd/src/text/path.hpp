@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -18,9 +19,9 @@ namespace smd::text {
   return path.substr(0, slash == path.npos ? 0 : slash);
 }
 
-/// Returns a path without `/` at its end.
+/// Returns a path without `/` at its end; `/` of one that has nothing else.
 [[nodiscard]] constexpr std::string_view without_slashes(std::string_view path) noexcept {
-  return path.substr(0, path.find_last_not_of('/') + 1);
+  return path.substr(0, std::max<std::size_t>(path.find_last_not_of('/') + 1, 1));
 }
 
 /// Returns whether a path is that of a folder or of something in it: `a` and `a/b` of `a`.
@@ -28,9 +29,9 @@ namespace smd::text {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/' || folder == "/");
 }
 
-/// Returns whether the file of a problem is one in a trial, which has a path from the trial on; else it is the trial
-/// itself or a folder around it.
-[[nodiscard]] constexpr bool is_file_of(std::string_view trial, std::string_view file) noexcept {
+/// Returns whether a problem's file is inside the trial. Such paths are relative to the trial. The path of the trial
+/// itself, or of a folder around it, is not.
+[[nodiscard]] constexpr bool is_inside_trial(std::string_view file, std::string_view trial) noexcept {
   trial = without_slashes(trial);
   return !file.empty() && !lies_in(file, trial) && !lies_in(trial, file);
 }

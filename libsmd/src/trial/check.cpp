@@ -29,7 +29,7 @@ struct RowReport {
   std::uint64_t unprotected = 0;
   std::uint64_t bytes = 0;
   std::vector<Problem> problems;
-  /// Stored names of values without elements, and of those with elements of a type that is not read.
+  /// Tensors that have values without elements, and elements of a type that is not read.
   std::vector<std::string_view> empty;
   std::vector<std::pair<std::string, std::string_view>> unread;  // by why
 };
@@ -67,7 +67,7 @@ RowReport check_row(const Records& records, const Snapshot& snapshot, const Step
     });
     report.unprotected += has_checksum || (problem && place.has_record()) ? 0 : 1;
     if (empty && (!problem || !place.has_record())) {
-      report.empty.push_back(name);
+      report.empty.push_back(detail::layout::parse_stored_name(name).tensor);
     }
     if (problem) {
       report.problems.push_back(*problem);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/column.hpp>
 
+#include "text/mapped.hpp"
 #include "trial/trial_state.hpp"
 
 #include <smd/elements.hpp>
+#include <smd/snapshot.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -132,14 +134,18 @@ std::optional<ScalarColumn> ScalarColumn::held(const Trial& trial, std::string_v
 }
 
 ScalarColumn ScalarColumn::read(const Trial& trial, std::string_view tensor, std::optional<Mode> mode,
-                                const std::optional<std::string>& worker, const ReadOptions& reading) {
-  if (std::optional<ScalarColumn> column = mode || worker ? std::nullopt : held(trial, tensor)) {
+                                const std::optional<std::string>& worker, const ReadOptions& reading,
+                                std::optional<GlobalStep> after) {
+  if (std::optional<ScalarColumn> column = mode || worker || after ? std::nullopt : held(trial, tensor)) {
     return *std::move(column);
   }
   const Tensor owner = trial.tensor(tensor);  // keeps names
-  const EntryQuery entry_query = {.tensors = {std::string(tensor)},
-                                  .mode = mode,
-                                  .workers = worker ? std::vector{*worker} : std::vector<std::string>()};
+  EntryQuery entry_query = {.tensors = {std::string(tensor)},
+                            .mode = mode,
+                            .workers = worker ? std::vector{*worker} : std::vector<std::string>()};
+  if (after) {
+    entry_query.steps = detail::mapped(TrialSnapshot::take(trial).steps(after), &SnapshotStep::step);
+  }
   std::vector<Entry> entries;
   std::vector<WantedValue> wanted;
   std::vector<std::size_t> places;  // in `entries`

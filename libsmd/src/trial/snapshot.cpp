@@ -287,7 +287,7 @@ const Step* Snapshot::first_after(std::int64_t number) const noexcept {
   return it == steps.end() ? nullptr : &*it;
 }
 
-std::size_t Snapshot::steps_up_to(std::int64_t number) const noexcept {
+std::size_t Snapshot::num_steps_up_to(std::int64_t number) const noexcept {
   return steps.rank(steps.partition_point([number](const Step& step) { return step.number <= number; }));
 }
 

@@ -223,7 +223,7 @@ struct Snapshot {
   /// Null if there is no later step.
   [[nodiscard]] const Step* first_after(std::int64_t number) const noexcept;
   /// Returns the number of steps up to and including `number`.
-  [[nodiscard]] std::size_t steps_up_to(std::int64_t number) const noexcept;
+  [[nodiscard]] std::size_t num_steps_up_to(std::int64_t number) const noexcept;
   [[nodiscard]] bool complete(std::int64_t number) const noexcept { return complete(number, ended); }
   /// As above, for callers that decide themselves whether the job is over.
   [[nodiscard]] bool complete(std::int64_t number, bool over) const noexcept {

@@ -155,8 +155,8 @@ std::vector<SnapshotStep> TrialSnapshot::steps(std::optional<GlobalStep> after, 
   return steps;
 }
 
-std::size_t TrialSnapshot::steps_up_to(GlobalStep step) const noexcept {
-  return impl_->snapshot->steps_up_to(step.value);
+std::size_t TrialSnapshot::num_steps_up_to(GlobalStep step) const noexcept {
+  return impl_->snapshot->num_steps_up_to(step.value);
 }
 
 std::optional<SnapshotStep> TrialSnapshot::find_step(GlobalStep step) const noexcept {
@@ -218,6 +218,11 @@ std::uint64_t TrialSnapshot::bytes(SavedRow row, std::uint32_t position) const n
 std::string_view TrialSnapshot::stored_name(SavedRow row, std::uint32_t position) const noexcept {
   const detail::trial::Catalog& catalog = impl_->catalog();
   return catalog.stored_names()[catalog.items(*row.row_).names[position]];
+}
+const Shape* TrialSnapshot::saved_shape(SavedRow row, std::uint32_t tensor) const noexcept {
+  const detail::trial::ShapeList* const shapes = impl_->catalog().shapes(*row.row_);
+  const auto* const saved = shapes == nullptr ? nullptr : shapes->of(tensor);
+  return saved == nullptr ? nullptr : &saved->shape;
 }
 std::shared_ptr<const std::string> TrialSnapshot::file(SavedRow row) const {
   return impl_->trial->records().file(*impl_->snapshot, *row.row_);

@@ -538,6 +538,7 @@ std::string_view unavailable_tag(const Snapshot& snapshot, StepKey key, bool ove
     case StepState::unavailable:
       break;
   }
+  // nullopt, if the mode has no step, is less than any number
   return over && snapshot.last_step(key.mode) <= key.number ? "NoMoreData" : "StepUnavailable";
 }
 

@@ -6,7 +6,6 @@
 #include <smd/error.hpp>
 #include <smd/follow.hpp>
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -324,7 +323,7 @@ std::optional<Trial> Trial::open_when_there(const std::string& path, const Trial
       const bool is_file = is_no_folder(path);
       const bool came = is_file && !was_file;  // after `open` had looked for one
       // A file in the folder is refused. Another one may come, or this one may be written anew.
-      const bool refused = text::is_file_of(path, error.problem.file);
+      const bool refused = text::is_inside_trial(error.problem.file, path);
       const bool final = kind != ProblemKind::not_found || is_file || (last_try && (!waited || refused));
       if (kind != ProblemKind::not_yet && !came && final) {
         throw;
@@ -536,7 +535,8 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   /// Returns a complete step before the last one returned that was not there then. Null if there is none.
   [[nodiscard]] const Step* late_step() {
     if (!last ||
-        snapshot->steps_up_to(*last) - (options.after ? snapshot->steps_up_to(options.after->value) : 0) == known) {
+        snapshot->num_steps_up_to(*last) - (options.after ? snapshot->num_steps_up_to(options.after->value) : 0) ==
+            known) {
       return nullptr;
     }
     const std::int64_t first = options.after ? options.after->value + 1 : INT64_MIN;

@@ -180,7 +180,7 @@ Problem json_problem(const text::JsonError& error, std::string_view text) {
   }
   switch (error.fault) {
     case text::JsonFault::too_deep:
-      return damaged("nested deeper than " + std::to_string(limits::json_depth) + " levels");
+      return damaged("nested deeper than the limit (json_depth)");
     case text::JsonFault::cut_off:
       return damaged("the JSON document is cut off", error.offset);
     case text::JsonFault::number:

@@ -308,7 +308,8 @@ class Collection(smd.Collection):
 
     def configuration(self):
         """Returns the collection as a hook's configuration has it."""
-        parameters = {"include_regex": self.include_regex, "tensor_names": self.tensor_names,
+        patterns = [getattr(one, "pattern", one) for one in smd._list(self.include_regex)]  # of re.compile, too
+        parameters = {"include_regex": patterns, "tensor_names": smd._list(self.tensor_names),
                       "save_histogram": self.save_histogram}
         for config in (self.reduction_config, self.save_config and SaveConfig.parse(self.save_config)):
             parameters.update(config.parameters() if config else {})
@@ -443,8 +444,8 @@ class Hook(_hook.Hook):
         return {name: self.get_collection(name) for name in self._all_collections()}
 
     def get_collection(self, name):
-        """Returns a collection with all that the hook saves of it, an empty one for a new name. What is changed in it
-        before anything is saved counts: it is then saved as if it was given to add_collection."""
+        """Returns a collection with all that the hook saves of it, an empty one for a new name. Changes made
+        before anything is saved take effect, as if the collection were given to add_collection."""
         if name not in self._collections:
             facts = self._all_collections().get(name)
             self._keep(_collection(name, **facts) if facts else Collection(name))

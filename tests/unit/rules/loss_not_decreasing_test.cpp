@@ -234,7 +234,7 @@ TEST_CASE("after a restart whose mode steps begin again, its losses are held aga
   CHECK(gap.findings[0].details.front().second == "6");
 }
 
-TEST_CASE("following: a restart counts, though the steps before it came earlier than those after it") {
+TEST_CASE("following: losses are not compared across a restart, though those before it came at an earlier look") {
   RuleTrial trial(losses);
   trial.running();
   trial.step(0, Mode::train, 0, {{"loss", {1}}}).step(1, Mode::train, 1, {{"aux", {1}}});

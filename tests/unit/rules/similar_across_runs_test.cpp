@@ -70,7 +70,7 @@ TEST_CASE("at a step that one of several workers wrote, too, workers of one name
     RuleTrial base({}, stated);
     RuleTrial other({}, stated);
     for (RuleTrial* const trial : {&base, &other}) {
-      if (listed) {  // else only its index files tell of the worker
+      if (listed) {  // otherwise only index files name the worker
         trial->builder().collections("worker_1", stated);
       }
       trial->step({.step = 0, .mode = Mode::global, .tensors = {{"a", {1}}}});

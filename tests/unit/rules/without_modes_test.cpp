@@ -366,20 +366,19 @@ TEST_CASE("LossNotDecreasing warns of the newest losses, which no check compared
 TEST_CASE("LossNotDecreasing warns of losses that rise, if they are too few for a check") {
   const auto result_of = [](const std::vector<float>& losses, bool ended) {
     MemoryTrial job = observed(losses);
-    return evaluate(ended ? job.end() : job, "LossNotDecreasing", {{"num_steps", "2"}});
+    return evaluate(ended ? job.end() : job, "LossNotDecreasing", {{"num_steps", "3"}});
   };
-  // n = 6: floor(6 / 2) = 3 to floor(18 / 4) = 4, and to 6: (2) and (4, 8): medians 2 and 6
-  const RuleResult rise = result_of({1, 1, 1, 2, 4, 8}, true);
+  // n = 8: 4 to 6, and to 8: (1, 2) and (4, 8): medians 1.5 and 6
+  const RuleResult rise = result_of({1, 1, 1, 1, 1, 2, 4, 8}, true);
   CHECK(rise.status == RuleStatus::not_evaluated);
   CHECK(rise.doubtful);
   CHECK(rise.warnings ==
-        Texts{"6 values are too few for a check, which needs 8 (4 * num_steps), but they rise: run/loss: "
-              "decrease_percent -200 < threshold 0.1, from a median of 2 (steps 9 to 9) to 6 (steps 16 to 25)"});
-  CHECK(result_of({1, 1, 1, 2, 4, 8}, false).warnings.empty());        // the job may go on
-  CHECK_FALSE(result_of({1, 1, 1, 2, 2, 2.125F}, true).doubtful);      // by 3 percent
-  CHECK_FALSE(result_of({8, 4, 2, 2, 1, 1}, true).doubtful);           // they fall
-  CHECK_FALSE(result_of({1, 2, 4}, true).doubtful);                    // of so few nothing is said
-  CHECK_FALSE(result_of({1, 1, 1, 1, 1, 1, 1, 0.5F}, true).doubtful);  // a check compared them
+        Texts{"8 values are too few for a check, which needs 12 (4 * num_steps), but the newest rise: run/loss: "
+              "decrease_percent -300 < threshold 0.1, from a median of 1.5 (steps 16 to 25) to 6 (steps 36 to 49)"});
+  CHECK(result_of({1, 1, 1, 1, 1, 2, 4, 8}, false).warnings.empty());    // the job may go on
+  CHECK_FALSE(result_of({1, 1, 1, 1, 2, 2, 2, 2.125F}, true).doubtful);  // by 3 percent
+  CHECK_FALSE(result_of({8, 8, 4, 4, 1, 1, 2, 2}, true).doubtful);       // lower than they began
+  CHECK_FALSE(result_of({1, 1, 1, 1, 2, 4, 8}, true).doubtful);          // of so few nothing is said
 }
 
 TEST_CASE("LossNotDecreasing names the losses that are too few to be compared") {

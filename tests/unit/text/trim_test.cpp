@@ -4,9 +4,11 @@
 
 #include <doctest/doctest.h>
 
-using smd::text::is_file_of;
+using smd::text::is_inside_trial;
+using smd::text::lies_in;
 using smd::text::list_items;
 using smd::text::trimmed;
+using smd::text::without_slashes;
 
 TEST_CASE("blanks go at both ends, and only there") {
   CHECK(trimmed("a b") == "a b");
@@ -25,11 +27,22 @@ TEST_CASE("the items of a list between commas") {
   CHECK(list_items("").empty());
 }
 
-TEST_CASE("a trial is refused for a file in it, or for its own path") {
-  CHECK(is_file_of("runs/a/", "metrics.csv"));
-  CHECK(is_file_of("metrics.csv.d", "metrics.csv"));  // names that only begin alike
-  CHECK_FALSE(is_file_of("runs/a/", "runs/a"));
-  CHECK_FALSE(is_file_of("runs/a", "runs/a/debug-output"));
-  CHECK_FALSE(is_file_of("s3://bucket/run", "s3://bucket"));
-  CHECK_FALSE(is_file_of("runs/a", ""));
+TEST_CASE("the file of a problem is inside the trial, unless its path is the trial's or that of a folder around it") {
+  CHECK(is_inside_trial("metrics.csv", "runs/a/"));
+  CHECK(is_inside_trial("metrics.csv", "metrics.csv.d"));  // names that only begin alike
+  CHECK_FALSE(is_inside_trial("runs/a", "runs/a/"));
+  CHECK_FALSE(is_inside_trial("runs/a/debug-output", "runs/a"));
+  CHECK_FALSE(is_inside_trial("s3://bucket", "s3://bucket/run"));
+  CHECK_FALSE(is_inside_trial("", "runs/a"));
+}
+
+TEST_CASE("a path without slashes at its end, and one that lies in a folder") {
+  CHECK(without_slashes("a/b//") == "a/b");
+  CHECK(without_slashes("").empty());
+  CHECK(without_slashes("//") == "/");
+  CHECK(lies_in("a/b", "a"));
+  CHECK(lies_in("a", "a"));
+  CHECK_FALSE(lies_in("ab", "a"));
+  CHECK_FALSE(lies_in("a", "a/b"));
+  CHECK(lies_in("/a", "/"));
 }

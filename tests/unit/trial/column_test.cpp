@@ -91,6 +91,17 @@ TEST_CASE("a column of one worker and one mode, read by any number of threads") 
   CHECK_THROWS_AS((void)ScalarColumn::read(trial, "los"), TensorUnavailable);
 }
 
+TEST_CASE("a column of later steps only") {
+  const Job job;
+  const std::string damaged = events_path(2, "worker_1");
+  job.dir.write(damaged, read_file(job.dir / damaged).substr(0, 20));
+  const Trial trial = Trial::open(job.dir.path());
+  const ScalarColumn column = ScalarColumn::read(trial, "loss", Mode::train, "worker_1", {}, GlobalStep(2));
+  CHECK(rows_of(column) == std::vector<Row>{{"worker_1", Mode::train, 4, 2, 41, written(4)}});
+  CHECK(column.problems().empty());  // what is not read gives none
+  CHECK(ScalarColumn::read(trial, "loss", {}, {}, {}, GlobalStep(5)).size() == 0);
+}
+
 TEST_CASE("a column lacks what cannot be read, and says why") {
   const Job job;
   const std::string file = events_path(2, "worker_0");

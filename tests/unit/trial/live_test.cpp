@@ -947,6 +947,14 @@ TEST_CASE("a log that begins with zeros is read behind them, and is damaged, whe
     dir.write("5/run-abc.wandb", zeros + ":W&B");
     CHECK_THROWS_AS((void)Trial::open(dir / "5", {.as_it_stands = as_it_stands}), ReadError);
   }
+  for (const std::string& begun : {zeros, zeros + "\n", zeros + "{\"step\":5,\"loss\":1}\n"}) {
+    const std::filesystem::path file = dir.write("6/metrics.jsonl", begun);
+    Trial trial = Trial::open(file.parent_path().string(), {.as_it_stands = false});
+    CHECK(trial.steps().empty());
+    dir.write("6/metrics.jsonl", zeros + "\n{\"step\":7,\"loss\":2}\n");
+    trial.refresh();
+    CHECK(trial.steps() == std::vector{GlobalStep(7)});
+  }
 }
 
 TEST_CASE("zeros in a log that is followed are not there yet") {

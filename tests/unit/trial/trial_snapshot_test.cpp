@@ -75,8 +75,8 @@ TEST_CASE("a snapshot tells tensors, steps, rows and records by ids") {
   CHECK(steps[1].complete);
   CHECK(snapshot.steps(GlobalStep(0)).size() == 1);
   CHECK(snapshot.steps({}, GlobalStep(0)).size() == 1);
-  CHECK(snapshot.steps_up_to(GlobalStep(0)) == 1);
-  CHECK(snapshot.steps_up_to(GlobalStep(7)) == 2);
+  CHECK(snapshot.num_steps_up_to(GlobalStep(0)) == 1);
+  CHECK(snapshot.num_steps_up_to(GlobalStep(7)) == 2);
   CHECK(!snapshot.find_step(GlobalStep(2)));
 
   const std::vector<SavedRow> rows = snapshot.rows(GlobalStep(0));

@@ -112,8 +112,8 @@ class SMD_EXPORT Hook {
   /// Returns the collection of that name; for an unknown name an empty one, which the caller can fill and add.
   [[nodiscard]] Collection get_collection(const std::string& name) const;
   /// Adds a collection, or replaces the one of that name. Like those of `HookConfig::collections`, it is saved. Call
-  /// this before anything is saved. @throws InvalidArgument as the constructor does, or if something was saved; then
-  /// nothing is changed.
+  /// this before anything is saved. @throws InvalidCollectionConfiguration if it is not built in and has neither
+  /// patterns nor names; InvalidArgument as the constructor does, or if something was saved; then nothing is changed.
   void add_collection(CollectionConfig collection);
 
   /// Sets the mode of what is saved next. Ends the step if something was saved at it in another mode.

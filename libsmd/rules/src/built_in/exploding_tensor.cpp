@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
+#include "framework/step_context.hpp"
 #include "text/mapped.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 namespace smd::detail::rules {
 
@@ -19,6 +22,10 @@ constexpr std::array<std::string_view, 16> telling = {
 // The reductions that are NaN only if an element is: the others turn an infinity into NaN.
 constexpr std::array<std::string_view, 10> telling_nan = {"min",     "max",      "l1",      "l2",     "abs_min",
                                                           "abs_max", "abs_mean", "abs_sum", "abs_l1", "abs_l2"};
+
+// Any of these is finite only if all elements are.
+constexpr std::array<std::string_view, 9> proving = {"abs_max", "mean",     "sum",    "l1",    "l2",
+                                                     "abs_sum", "abs_mean", "abs_l1", "abs_l2"};
 
 class ExplodingTensor final : public UnitRule {
  public:
@@ -55,13 +62,24 @@ class ExplodingTensor final : public UnitRule {
   }
 
   void evaluate_reductions(StepView& step, const Unit& unit) const {
-    double bad = 0;
+    std::map<std::string_view, double> saved;
     for (const std::string_view name : unit.reductions()) {
-      const std::optional<double> value = tells(name) ? step.saved(unit, name) : std::nullopt;
-      if (value) {
-        step.evaluated();
-        bad += std::isnan(*value) || (!only_nan_ && std::isinf(*value)) ? 1 : 0;
+      if (const std::optional<double> value = tells(name) ? step.saved(unit, name) : std::nullopt) {
+        saved.emplace(name, *value);
       }
+    }
+    const auto finite = [&](std::string_view name) { return saved.contains(name) && std::isfinite(saved.at(name)); };
+    const bool sound = std::ranges::any_of(proving, finite) || (finite("min") && finite("max"));
+    const bool single = StepContext::saved_count(unit) == 1;
+    double bad = 0;
+    for (const auto& [name, value] : saved) {
+      // These are quotients: 0 / 0 of no elements, and PyTorch's hook divides the squares of distances by n - 1.
+      const bool spread = name.ends_with("std") || name.ends_with("variance");
+      if (std::isnan(value) && ((sound && (spread || name.ends_with("mean"))) || (single && spread))) {
+        continue;
+      }
+      step.evaluated();
+      bad += std::isnan(value) || (!only_nan_ && std::isinf(value)) ? 1 : 0;
     }
     if (bad > 0) {
       step.trigger(unit, "non_finite_reduction", bad, ">", 0);
@@ -80,7 +98,9 @@ RuleDescription exploding_tensor_rule() {
       .condition =
           "per tensor and worker: #{x : x is NaN or, unless only_nan, infinite} > 0\n"
           "Where the raw value was not saved: the same of its saved reductions but prod and abs_prod; with only_nan "
-          "only of those that do not turn an infinity into NaN.",
+          "only of those that do not turn an infinity into NaN. Passed over is a NaN std or variance if the saved "
+          "shape has one element: PyTorch's hook divides by n - 1. So is a NaN mean, std or variance, also with abs_, "
+          "if another saved one tells that all elements are finite: abs_max, mean, sum, l1, l2, or min and max.",
       .frameworks = "deep learning",
       .parameters = {collection_names_parameter("neither: every tensor"),
                      tensor_regex_parameter("neither: every tensor"),

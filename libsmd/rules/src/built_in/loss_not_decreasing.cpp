@@ -329,17 +329,25 @@ class LossNotDecreasing final : public Rule {
     return finding;
   }
 
-  /// Also warns of losses that no check compared, up to a fifth of all, and that would trigger, and of losses that
-  /// rise but are too few for a check.
+  /// Returns whether the newest quarter of losses, of which none was dropped yet, is above the first half of them.
+  [[nodiscard]] static bool is_above_first_half(const Observed& observed) {
+    const std::vector<double> losses = mapped(observed.losses, &Loss::value);
+    const std::size_t half = losses.size() / 2;
+    return median({losses.end() - static_cast<std::ptrdiff_t>(half / 2), losses.end()}) >
+           median({losses.begin(), losses.begin() + static_cast<std::ptrdiff_t>(half)});
+  }
+
+  /// Warns, once no further step will come, of losses after the last check that would trigger, and of losses that rise
+  /// but are too few for a check.
   void summarize_observed(RuleSummary& summary) const {
+    constexpr std::uint64_t fewest_that_rise = 8;  // two in a quarter
     const bool whole = RuleAccess::run(summary).whole();
     std::set<std::string_view> workers;
-    std::vector<std::string> few;
     for (const auto& [unit, observed] : observed_) {
-      const auto& [tensor, worker, mode] = unit;
-      workers.insert(worker);
+      workers.insert(std::get<1>(unit));
       const bool too_few = observed.count < fewest_observed();
-      const bool has_rest = too_few ? observed.count >= 4 : observed.passed != 0 && observed.passed != observed.count;
+      const bool has_rest = too_few ? observed.count >= fewest_that_rise && is_above_first_half(observed)
+                                    : observed.passed != 0 && observed.passed != observed.count;
       const std::optional<Finding> finding = whole && has_rest ? compare_quarters(unit, observed) : std::nullopt;
       if (!finding) {
         continue;
@@ -348,10 +356,12 @@ class LossNotDecreasing final : public Rule {
         summary.warn(fmt::format("the last check was before the newest {} of {} values; with them, {}",
                                  observed.count - observed.passed, observed.count, printable(finding->message)));
       } else if (finding->value < -parameters().number("increase_threshold_percent")) {
-        summary.warn(fmt::format("{} values are too few for a check, which needs {} (4 * num_steps), but they rise: {}",
-                                 observed.count, fewest_observed(), printable(finding->message)));
+        summary.warn(
+            fmt::format("{} values are too few for a check, which needs {} (4 * num_steps), but the newest rise: {}",
+                        observed.count, fewest_observed(), printable(finding->message)));
       }
     }
+    std::vector<std::string> few;
     for (const auto& [unit, observed] : observed_) {
       if (observed.count < fewest_observed()) {
         const auto& [tensor, worker, mode] = unit;
@@ -429,7 +439,8 @@ RuleDescription loss_not_decreasing_rule() {
                      within(0, 100,
                             {"increase_threshold_percent", Type::number, "5",
                              "a loss that rose by more percent than this triggers; rises in succession add up. Where "
-                             "steps have no modes, it has no effect"}),
+                             "steps have no modes, it only decides which losses, too few for a check, give a warning "
+                             "that they rise"}),
                      one_of({"EVAL", "TRAIN", "GLOBAL"},
                             {"mode", Type::text, no_default,
                              "only steps of this mode; GLOBAL: all modes in one row; not given: each mode by itself. "

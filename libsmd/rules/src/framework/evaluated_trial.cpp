@@ -129,8 +129,10 @@ const EvaluatedTrial::Series& EvaluatedTrial::series(std::uint32_t tensor, std::
     units.reserve(rows.size());
     std::vector<GlobalStep> all;
     if (mode && trial_->layout().has_modes) {
-      take_rows();
-      all = mode_steps_[{worker, *mode}].restarts;
+      add_mode_steps();
+      if (const auto steps = mode_steps_.find({worker, *mode}); steps != mode_steps_.end()) {
+        all = steps->second.restarts;
+      }
     }
     for (auto next = all.begin(); const SavedRow row : rows) {
       const auto first = next;
@@ -145,7 +147,7 @@ const EvaluatedTrial::Series& EvaluatedTrial::series(std::uint32_t tensor, std::
 }
 
 /// Rows of all tensors count: one of them may not have been saved where its worker's mode steps began again.
-void EvaluatedTrial::take_rows() const {
+void EvaluatedTrial::add_mode_steps() const {
   for (const SnapshotStep& step : snapshot_.steps(taken_)) {
     if (!step.complete) {
       break;
@@ -163,7 +165,8 @@ void EvaluatedTrial::take_rows() const {
 bool EvaluatedTrial::several_workers() const {
   const NoRefresh no_refresh(std::array{trial_}, true);
   const std::lock_guard lock(mutex_);
-  take_rows();
+  add_mode_steps();
+  // The map is sorted by worker: the first and last keys have the same one if there is only one.
   const bool one_wrote = mode_steps_.empty() || mode_steps_.begin()->first.first == mode_steps_.rbegin()->first.first;
   return !one_wrote || trial_->workers().size() > 1 || trial_->num_workers() > 1;
 }

@@ -63,9 +63,9 @@ class EvaluatedTrial {
   [[nodiscard]] std::shared_ptr<const Sides> sides() const;
 
  private:
-  /// Takes the rows of the complete steps that are new since the last call, for `mode_steps_`. Rows that come to these
-  /// steps later are left out, as they are where rules have evaluated the steps.
-  void take_rows() const;
+  /// Adds the rows of complete steps that were not added before to `mode_steps_`. Rows that are written to these steps
+  /// later are ignored.
+  void add_mode_steps() const;
   [[nodiscard]] std::vector<ScalarName> scalar_names() const;
 
   const Trial* trial_;

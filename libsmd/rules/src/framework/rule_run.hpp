@@ -61,7 +61,8 @@ class RuleRun {
     return (cut_ && whole >= end_.value_or(whole)) ||
            (marks_steps && end_ && last_ && last_->step.value + 1 >= end_->value);
   }
-  /// `rows`: those of the step, empty until a rule is planned at it.
+  /// Plans the rule at a step. `rows`: the rows of the step in the base trial, shared by all rules; filled here if
+  /// empty.
   void plan(Window& window, const SnapshotStep& step, std::vector<SavedRow>& rows);
   /// Invokes the rule at the planned steps, in order, until it stops.
   void evaluate();

@@ -67,6 +67,11 @@ std::optional<std::uint32_t> StepContext::saved_position(const Unit& unit, std::
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> StepContext::saved_count(const Unit& unit) noexcept {
+  const Shape* const shape = unit.trial_->snapshot().saved_shape(unit.row_, unit.tensor_);
+  return shape == nullptr ? std::nullopt : element_count(*shape);
+}
+
 std::string StepContext::meaning_of(const Unit& unit) {
   const Place place = unit.trial_->snapshot().place(unit.row_, value_position(unit).value(), nullptr);
   return place.type ? place.type->meaning : std::string();
@@ -99,6 +104,7 @@ void StepContext::want(const Unit& unit, std::optional<std::uint32_t> position, 
       break;
     case RecordRequest::Kind::saved:
       window[slot].number_wanted = true;
+      window[slot].of_nothing = saved_count(unit) == 0;
       break;
     case RecordRequest::Kind::computed:
       window.want_reduction(slot, reduction);

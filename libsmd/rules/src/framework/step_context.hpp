@@ -55,6 +55,8 @@ class StepContext {
   /// Returns the position of a unit's raw value, or of a saved reduction, in its row; nullopt if it was not saved.
   [[nodiscard]] static std::optional<std::uint32_t> value_position(const Unit& unit);
   [[nodiscard]] static std::optional<std::uint32_t> saved_position(const Unit& unit, std::string_view reduction);
+  /// Returns how many elements a unit has by the shape that was saved beside it; nullopt if none was.
+  [[nodiscard]] static std::optional<std::uint64_t> saved_count(const Unit& unit) noexcept;
   /// Returns what the elements of a unit's value mean: `ValueType::meaning`.
   [[nodiscard]] static std::string meaning_of(const Unit& unit);
   /// Returns the name under which a reduction of a unit was saved; nullopt if it was not.

@@ -69,7 +69,7 @@ void Window::take(Slot& slot, const Place& place, Extent& value, ValueReducer& r
   slot.have_value = false;
   slot.problem.reset();
   slot.not_held.reset();
-  slot.held = held_by(value.dtype(), value.size());
+  slot.held = slot.of_nothing ? Held::no_elements : held_by(value.dtype(), value.size());
   if (slot.held != Held::numbers) {
     return;
   }
@@ -279,7 +279,7 @@ ReductionSets::Id ReductionSets::with(Id set, const Reduction& reduction) {
   if (place(set, reduction) < smaller.size()) {
     return set;
   }
-  // A set is made of one that was made before it, mostly just before.
+  // A larger set comes after the set that it was made from.
   auto larger = std::find_if(sets_.begin() + set + 1, sets_.end(), [&](const std::vector<Reduction>& other) {
     return other.size() == smaller.size() + 1 && other.back() == reduction &&
            std::equal(smaller.begin(), smaller.end(), other.begin());

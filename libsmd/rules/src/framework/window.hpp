@@ -50,7 +50,8 @@ struct Slot {
   std::uint64_t bytes;     ///< Length of the record.
   bool value_wanted = false;
   bool keep = false;
-  bool number_wanted = false;  ///< Wanted as one number: the record is a saved reduction.
+  bool number_wanted = false;  ///< Wanted as one number: the record is a saved reduction,
+  bool of_nothing = false;     ///< and by its saved shape the tensor has no elements.
   ReductionSets::Id reductions = 0;
   std::size_t numbers = 0;  ///< Position of the reductions' results in `Window::numbers_`.
 
@@ -123,9 +124,10 @@ class Window {
   ReductionSets& sets_;
   KeptValues& kept_;
   std::vector<Slot> slots_;
-  std::unordered_map<SavedRow, std::size_t> by_row_;        // where its places begin
-  std::vector<std::uint32_t> places_;                       // by position in the row: 1 + slot; 0: none
-  std::optional<std::pair<SavedRow, std::size_t>> latest_;  // of `by_row_`: most requests are of the row before
+  std::unordered_map<SavedRow, std::size_t> by_row_;  // index in `places_` of the row's first position
+  std::vector<std::uint32_t> places_;                 // by position in the row: 1 + slot; 0: none
+  // The entry of `by_row_` used last; requests mostly repeat a row.
+  std::optional<std::pair<SavedRow, std::size_t>> latest_;
   std::vector<double> numbers_;
   std::uint64_t held_bytes_ = 0;
   // Bytes of values whose elements repeat a few stored ones.

@@ -585,7 +585,7 @@ class CheckpointLook {
     std::size_t replaced = 0;
     std::vector<LogRow> rows = list_log_rows(**log, replaced);
     remark((**log).without_step, "entries of its log without a whole step, which are left out: ");
-    remark((**log).texts, "values of its log that are not numeric, which are left out: ");
+    remark((**log).texts, "values of its log that are not numeric and left out: ");
     remark(replaced, "numbers of its log that later ones of the same name and step replaced: ");
     return rows;
   }

@@ -7,7 +7,7 @@
 #include "text/mapped.hpp"
 
 #include <algorithm>
-#include <array>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <span>
@@ -175,11 +175,13 @@ std::shared_ptr<const FolderState> take_folder(DebuggerListing& listing, std::ui
   const auto add_stray = [&](std::string path) { seen.state->notes.add(stray(std::move(path))); };
   for (const storage::DirEntry& entry : seen.listed->entries) {
     if (entry.kind != storage::EntryKind::folder) {
-      if (const auto file = take_file(listing, id, entry.name, add_stray)) {
-        const std::array<std::uint64_t, 4> identity = {static_cast<std::uint64_t>(file->step), file->worker, file->id,
-                                                       entry.inode};
-        seen.state->files.push_back(Fnv::of(identity));
-        if (before && !std::ranges::binary_search(known, seen.state->files.back())) {
+      Fnv identity{.value = std::hash<std::string_view>()(entry.name)};
+      identity.add(entry.inode);
+      if (std::ranges::binary_search(known, identity.value)) {  // most files of a folder that grows: nothing to look at
+        seen.state->files.push_back(identity.value);
+      } else if (const auto file = take_file(listing, id, entry.name, add_stray)) {
+        seen.state->files.push_back(identity.value);
+        if (before) {
           listing.replaced.push_back(*file);
         }
       }

@@ -115,6 +115,7 @@ class MetricTaker {
     auto refused = !cursor_.form                      ? std::nullopt
                    : *cursor_.form == MetricForm::csv ? read_csv(reader)
                                                       : read_json(reader);
+    // No header or row so far, but NULs: damage if the log is at rest, an unfinished line if it is followed.
     if (cursor_.columns.empty() && !request_.stopped() && reader.text().find('\0') != std::string_view::npos) {
       tell_rest(reader.text(), reader.offset(), false);
     }

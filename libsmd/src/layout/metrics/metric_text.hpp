@@ -18,11 +18,11 @@ inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 enum class MetricForm : std::uint8_t { csv, lines, array };
 
-/// Returns the text behind its first line, if that begins with zeros: a crash leaves them, and so does a writer whose
-/// log was emptied meanwhile.
+/// Returns `text` without its first line if that begins with NULs, which a crash leaves, or a writer whose log was
+/// emptied; else `text`.
 [[nodiscard]] std::string_view behind_zeros(std::string_view text) noexcept;
 
-/// Returns the form of a log, by the first character after zeros and blanks; nullopt if the text has nothing else.
+/// Returns the form of a log, by the first character after NULs and blanks; nullopt if the text has nothing else.
 [[nodiscard]] std::optional<MetricForm> form_of(std::string_view text) noexcept;
 
 /// Splits rows into fields. Leaves out quotes around fields, and blanks on both sides of the quotes.

@@ -55,7 +55,7 @@ Outcome<std::vector<std::byte>> beginning_of(const storage::File& file, std::str
 /// Returns why a file is not read as lines of text; nullopt if it is. `grows`: zeros may become them.
 std::optional<std::string> why_no_lines(std::string_view name, std::span<const std::byte> first, bool grows) {
   const auto* const known = wire::known_file(first.first(std::min(first.size(), wire::telling_bytes)), name);
-  if (wire::is_no_text(known) && !is_text(name, first) && !(grows && known->kind == wire::FileKind::zeros)) {
+  if (wire::is_no_text(known) && !is_text(name, first) && !(grows && behind_zeros(text_of(first)).empty())) {
     return say(*known);
   }
   const std::string_view text = text_of(first);
@@ -153,8 +153,8 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
   for (std::uint32_t id = 0; id < cursor.columns.size(); ++id) {
     const MetricColumn& column = cursor.columns[id];
     if (column.texts != 0 && column.role != MetricColumn::Role::wall_time) {  // these have a note of their own
-      const std::string text = fmt::format("left out of '{}': {} that {} not numeric", printable(cursor.names[id]),
-                                           text::counted(column.texts, "value"), column.texts == 1 ? "is" : "are");
+      const std::string text = fmt::format("'{}': {} not numeric and left out", printable(cursor.names[id]),
+                                           text::counted(column.texts, "value", "is", "are"));
       if (column.series != no_id || !any || text::is_loss_name(cursor.names[id])) {
         remark(text);
       } else {
@@ -328,7 +328,7 @@ bool is_metric_log(const Opening& what, std::span<const std::byte> first) {
 
 Problem why_no_metric_log(const Opening& what, std::span<const std::byte> first) {
   Problem problem = metric_log_problem(text_of(first), what.step_name.empty()).value_or(Problem());
-  const bool nothing = text_of(first).find_first_not_of('\0') == std::string_view::npos;  // is there yet
+  const bool nothing = behind_zeros(text_of(first)).empty();  // is there yet
   const auto why = why_no_lines(what.file, first, false);
   if (!nothing && (why || !is_text(what.file, first))) {
     problem.kind = ProblemKind::not_found;

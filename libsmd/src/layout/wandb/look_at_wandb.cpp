@@ -553,8 +553,8 @@ void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes
   const auto stand_before = [&](std::uint64_t records, std::string_view what) {
     if (!step_name.empty() && records != 0) {
       add(ProblemKind::warning,
-          fmt::format("{} {} '{}': taken to be of the step before", text::counted(records, "record", "has", "have"),
-                      what, printable(step_name)));
+          fmt::format("{} {} '{}'; the step before is used", text::counted(records, "record", "has", "have"), what,
+                      printable(step_name)));
     }
   };
   stand_before(cursor.without_step - cursor.fractions, "no");
@@ -574,7 +574,7 @@ void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes
     }
   };
   remark(&WandbFacts::nulls, "null, which is NaN here");
-  remark(&WandbFacts::texts, "left out, because not numeric");
+  remark(&WandbFacts::texts, "not numeric and left out");
   // Notes about no file: a sound run has them, too.
   for (const OtherValue& other : cursor.extras.others) {
     const Problem alert{ProblemKind::note, other.file, other.offset, "alert " + printable(other.name)};
@@ -582,7 +582,7 @@ void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes
   }
   if (cursor.media != 0) {
     notes.add(make_problem(ProblemKind::note, text::counted(cursor.media, "value", "is", "are") +
-                                                  " left out, as media or as a type of W&B's own"));
+                                                  " left out: media, or a type of W&B's own"));
   }
 }
 
