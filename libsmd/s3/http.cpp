@@ -24,14 +24,12 @@ constexpr std::size_t most_error_body = std::size_t{64} << 10;
 constexpr std::size_t most_headers = 100;
 constexpr unsigned most_header_lines = 1000;  ///< A server that sends more is assumed to be malicious.
 
-struct EasyCleanup {
-  void operator()(CURL* easy) const noexcept { curl_easy_cleanup(easy); }
+template <auto Free>
+struct FreedBy {
+  void operator()(auto* pointer) const noexcept { Free(pointer); }
 };
-struct ListCleanup {
-  void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
-};
-using Easy = std::unique_ptr<CURL, EasyCleanup>;
-using HeaderList = std::unique_ptr<curl_slist, ListCleanup>;
+using Easy = std::unique_ptr<CURL, FreedBy<curl_easy_cleanup>>;
+using HeaderList = std::unique_ptr<curl_slist, FreedBy<curl_slist_free_all>>;
 
 /// A request in progress, on the stack of the thread that waits for it.
 struct Job {

@@ -43,13 +43,8 @@ std::vector<std::string> differing_keys(std::span<const TrialReport> trials) {
     }
   }
   const auto read = std::ranges::count_if(trials, [](const TrialReport& trial) { return trial.unread.empty(); });
-  std::vector<std::string> keys;
-  for (const auto& [key, found] : values) {
-    if (std::ranges::count(found, found.front()) < read) {
-      keys.push_back(key);
-    }
-  }
-  return keys;
+  std::erase_if(values, [read](const auto& one) { return std::ranges::count(one.second, one.second.front()) >= read; });
+  return mapped(values, [](const auto& one) { return one.first; });
 }
 
 // Numbers stay whole, also those that a file has as text.

@@ -88,6 +88,11 @@ class Waiting {
         },
         wait_);
     idle_ = outcome == WaitOutcome::idle;
+    if (idle_ || outcome == WaitOutcome::timed_out) {  // a value may have come late to a step that was read before
+      const NoRefresh no_refresh(trial);
+      read.clear();
+      standings = mapped(conditions_, [&](const Condition& one) { return standing_of(one, trial, read[&one]); });
+    }
     show(path, &trial, standings);
     for (const Problem& problem : trial.problems()) {
       // The last line of a log that grows is rarely finished: that only matters if more was waited for.

@@ -139,7 +139,7 @@ Standing of_value(const Condition& condition, const Trial& trial, ReadValues& re
   const std::vector<Problem>& problems = column.problems();
   standing.problems.insert(standing.problems.end(), problems.begin(), problems.end());
   standing.no_number = !standing.last_step && standing.problems.empty();
-  if (std::ranges::find(problems, ProblemKind::not_yet, &Problem::kind) == problems.end()) {
+  if (std::ranges::all_of(problems, [](const Problem& one) { return one.kind == ProblemKind::damaged; })) {
     read.standing = standing;
     read.last = trial.last_complete_step();
     read.steps = read.last ? snapshot.num_steps_up_to(*read.last) : 0;

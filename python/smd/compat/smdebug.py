@@ -308,8 +308,7 @@ class Collection(smd.Collection):
 
     def configuration(self):
         """Returns the collection as a hook's configuration has it."""
-        patterns = [getattr(one, "pattern", one) for one in smd._list(self.include_regex)]  # of re.compile, too
-        parameters = {"include_regex": patterns, "tensor_names": smd._list(self.tensor_names),
+        parameters = {"include_regex": smd._list(self.include_regex), "tensor_names": smd._list(self.tensor_names),
                       "save_histogram": self.save_histogram}
         for config in (self.reduction_config, self.save_config and SaveConfig.parse(self.save_config)):
             parameters.update(config.parameters() if config else {})

@@ -972,6 +972,13 @@ TEST_CASE("zeros in a log that is followed are not there yet") {
     trial.refresh();
     CHECK(trial.steps().size() == 1);
   }
+  const std::string images = dir.write("images.csv", "\0\0\x08\x01\0\0\xEA\x60\5\0\4"sv);
+  try {
+    (void)Trial::open(images, {.as_it_stands = false});
+    FAIL("a file of bytes that no log has is no log");
+  } catch (const ReadError& error) {
+    CHECK(error.problem.kind == ProblemKind::not_found);
+  }
 }
 
 TEST_CASE("a folder whose log is refused is waited for, and why it is refused is said when time is up") {

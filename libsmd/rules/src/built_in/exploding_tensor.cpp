@@ -23,10 +23,6 @@ constexpr std::array<std::string_view, 16> telling = {
 constexpr std::array<std::string_view, 10> telling_nan = {"min",     "max",      "l1",      "l2",     "abs_min",
                                                           "abs_max", "abs_mean", "abs_sum", "abs_l1", "abs_l2"};
 
-// Any of these is finite only if all elements are.
-constexpr std::array<std::string_view, 9> proving = {"abs_max", "mean",     "sum",    "l1",    "l2",
-                                                     "abs_sum", "abs_mean", "abs_l1", "abs_l2"};
-
 class ExplodingTensor final : public UnitRule {
  public:
   explicit ExplodingTensor(const Parameters& parameters)
@@ -68,9 +64,12 @@ class ExplodingTensor final : public UnitRule {
         saved.emplace(name, *value);
       }
     }
-    const auto finite = [&](std::string_view name) { return saved.contains(name) && std::isfinite(saved.at(name)); };
-    const bool sound = std::ranges::any_of(proving, finite) || (finite("min") && finite("max"));
-    const bool single = StepContext::saved_count(unit) == 1;
+    // Other reductions are finite only if all elements are. Some writers leave NaN out of a least or greatest element.
+    const bool sound = std::ranges::any_of(saved, [](const auto& one) {
+      return std::isfinite(one.second) && !one.first.ends_with("min") && !one.first.ends_with("max");
+    });
+    const bool single = StepContext::saved_count(unit) == 1 ||
+                        (saved.contains("min") && saved.contains("max") && saved.at("min") == saved.at("max"));
     double bad = 0;
     for (const auto& [name, value] : saved) {
       // These are quotients: 0 / 0 of no elements, and PyTorch's hook divides the squares of distances by n - 1.
@@ -99,8 +98,8 @@ RuleDescription exploding_tensor_rule() {
           "per tensor and worker: #{x : x is NaN or, unless only_nan, infinite} > 0\n"
           "Where the raw value was not saved: the same of its saved reductions but prod and abs_prod; with only_nan "
           "only of those that do not turn an infinity into NaN. Passed over is a NaN std or variance if the saved "
-          "shape has one element: PyTorch's hook divides by n - 1. So is a NaN mean, std or variance, also with abs_, "
-          "if another saved one tells that all elements are finite: abs_max, mean, sum, l1, l2, or min and max.",
+          "shape has one element, or min equals max: PyTorch's hook divides by n - 1. So is a NaN mean, std or "
+          "variance, also with abs_, if another saved one tells that all elements are finite: mean, sum, l1 or l2.",
       .frameworks = "deep learning",
       .parameters = {collection_names_parameter("neither: every tensor"),
                      tensor_regex_parameter("neither: every tensor"),

@@ -328,7 +328,10 @@ bool is_metric_log(const Opening& what, std::span<const std::byte> first) {
 
 Problem why_no_metric_log(const Opening& what, std::span<const std::byte> first) {
   Problem problem = metric_log_problem(text_of(first), what.step_name.empty()).value_or(Problem());
-  const bool nothing = behind_zeros(text_of(first)).empty();  // is there yet
+  const auto rest = first.subspan(std::min(text_of(first).find_first_not_of('\0'), first.size()));
+  const bool nothing =
+      rest.empty() || (behind_zeros(text_of(first)).empty() &&  // is there yet
+                       wire::may_be_text(rest.first(std::min(rest.size(), wire::telling_bytes)), what.file));
   const auto why = why_no_lines(what.file, first, false);
   if (!nothing && (why || !is_text(what.file, first))) {
     problem.kind = ProblemKind::not_found;
