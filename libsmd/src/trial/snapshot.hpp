@@ -240,7 +240,7 @@ struct Snapshot {
   [[nodiscard]] bool over() const noexcept { return ended && !may_grow; }
   [[nodiscard]] StepState state(StepKey key) const { return state(key, over()); }
   [[nodiscard]] StepState state(StepKey key, bool over) const;
-  /// Returns the last step of a mode, by its number in the mode; nullopt if there is none.
+  /// Returns the last step of a mode, by its number in the mode; nullopt if the mode has no step.
   [[nodiscard]] std::optional<std::int64_t> last_step(Mode mode) const;
   [[nodiscard]] std::string_view worker(const layout::StepRow& row) const noexcept {
     return *listing->workers[row.file.worker];

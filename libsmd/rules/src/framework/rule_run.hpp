@@ -96,7 +96,7 @@ class RuleRun {
   }
   /// Returns the last step at which the rule was invoked.
   [[nodiscard]] const std::optional<SnapshotStep>& last() const noexcept { return last_; }
-  /// Returns the name of the first parameter that is this text, or a list with it; empty if there is none.
+  /// Returns the name of the first parameter that is this text, or a list with it; empty if no parameter is.
   [[nodiscard]] std::string parameter_of(const std::string& item) const;
   /// Calls `visit` with each row of a trial (0: the base trial, n: the other trial n - 1) at steps in range.
   void for_each_row(std::size_t number, const std::function<void(SavedRow)>& visit) const;
