@@ -79,7 +79,7 @@ StandardText standard_text(std::string_view python) {
 [[noreturn]] void refuse_text(const text::JsonError& error, const StandardText& standard) {
   switch (error.fault) {
     case text::JsonFault::too_deep:
-      throw InvalidValue("nested deeper than the limit (json_depth)");
+      throw InvalidValue("nested deeper than the limit (dimensions)");
     case text::JsonFault::number:
       throw InvalidValue(single_quoted(error.number) + " is beyond what a float64 can hold");
     case text::JsonFault::cut_off:

@@ -145,8 +145,7 @@ Standing of_value(const Condition& condition, const Trial& trial, ReadValues& re
     read.steps = read.last ? snapshot.num_steps_up_to(*read.last) : 0;
   }
   if (!goes_on) {  // while the job runs, this takes at most a tenth of the time
-    const auto now = ReadValues::Clock::now();
-    read.read_again = now + 10 * (now - begun);
+    read.read_again = begun + 11 * (ReadValues::Clock::now() - begun);
   }
   return standing.value ? standing : never(trial, standing);
 }

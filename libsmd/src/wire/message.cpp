@@ -120,7 +120,7 @@ const char* read_raw_field(std::span<const std::byte> bytes, std::uint64_t at, s
       length = 4;
       break;
     case protozero::pbf_wire_type::unknown:
-    default:  // known writers do not use groups
+    default:  // a group, which known writers do not use, or none of protobuf's types
       return "a field has an unusual type";
   }
   field.begin = place();
