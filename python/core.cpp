@@ -426,13 +426,14 @@ void add_trial(py::module_& module) {
       .def_property_readonly("num_workers", &Trial::num_workers, "How many workers the job said would save.")
       .def_property_readonly("last_complete_step", &Trial::last_complete_step,
                              "The last global step that is complete; None if none is.")
-      .def_property_readonly("_hyperparameters", [](const Trial& t) { return t.hyperparameters().values; })
+      .def_property_readonly("_hyperparameters", &Trial::hyperparameters)
       .def("_has_tensor", &Trial::has_tensor, Unlocked())
       .def("_tensor_names", &tensor_names, Unlocked())
       .def("_steps", py::overload_cast<Mode, bool>(&Trial::steps, py::const_), Unlocked())
       .def("_modes", &Trial::modes, Unlocked())
       .def("_mode", &Trial::mode, Unlocked())
-      .def("_mode_step", py::overload_cast<GlobalStep>(&Trial::mode_step, py::const_), Unlocked())
+      .def(
+          "_mode_step", [](const Trial& t, GlobalStep step) { return t.mode_step(step); }, Unlocked())
       .def("_global_step", &Trial::global_step, Unlocked())
       .def("_workers", &Trial::workers, Unlocked())
       .def("_collections", &Trial::collections, Unlocked())

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -26,7 +27,9 @@ void translate(std::exception_ptr pointer) {
   } catch (const WriteError& e) {
     raise("WriteError", e, py::dict("problem"_a = e.problem));
   } catch (const StepAlreadySaved& e) {
-    raise("StepAlreadySaved", e, py::dict("worker"_a = e.worker, "step"_a = e.step, "can_append"_a = e.can_append));
+    const std::string message = e.what() + std::string("; if several processes save, each needs a `worker` of its own");
+    raise("StepAlreadySaved", StepAlreadySaved(message, e.worker, e.step, e.can_append),
+          py::dict("worker"_a = e.worker, "step"_a = e.step, "can_append"_a = e.can_append));
   } catch (const InvalidCollectionConfiguration& e) {
     raise("InvalidCollectionConfiguration", e, py::dict("c_name"_a = e.collection));
   }
@@ -152,11 +155,6 @@ auto locked(void (Hook::*method)(Arguments...)) {
 
 bool save(SharedHook& hook, const std::string& name, const TensorView& value,
           const std::vector<std::string>& collections) {
-  // C++ accepts whole names of `reduction_tensor_name`; the reference's save_tensor has no way to save a reduction.
-  if (name.starts_with("smdebug/reductions/")) {
-    throw InvalidArgument("'" + name + "' cannot be a tensor's name: what follows 'smdebug/reductions/' is read as a " +
-                          "reduction of another tensor; choose another name");
-  }
   return hook.use([&](Hook& one) { return one.save_tensor(name, value, collections); });
 }
 
@@ -182,15 +180,25 @@ bool save_texts(SharedHook& hook, const std::string& name, const std::vector<std
   return save(hook, name, TensorView(Dtype::string, shape, std::as_bytes(std::span(elements))), collections);
 }
 
-std::unique_ptr<SharedHook> load(const std::optional<std::string>& path) {
-  return std::make_unique<SharedHook>(path ? HookConfig::load(*path)
-                                           : HookConfig::from_environment().value_or(HookConfig{.enabled = false}));
+/// `worker` and `num_workers` count if the configuration leaves them as they are without one.
+std::unique_ptr<SharedHook> load(const std::optional<std::string>& path, std::string worker, std::size_t num_workers) {
+  HookConfig config =
+      path ? HookConfig::load(*path) : HookConfig::from_environment().value_or(HookConfig{.enabled = false});
+  if (config.worker == HookConfig().worker) {
+    config.worker = std::move(worker);
+    config.num_workers = config.num_workers == HookConfig().num_workers ? num_workers : config.num_workers;
+  }
+  return std::make_unique<SharedHook>(std::move(config));
 }
 
-void add_collections(SharedHook& hook, const std::string& json) {
+/// `modes`: those in which the collections say when they are saved. In others the hook's configuration counts, which
+/// `parse` does not know.
+void add_collections(SharedHook& hook, const std::string& json, const std::vector<Mode>& modes) {
   std::vector<CollectionConfig> collections = HookConfig::parse(json, "collection").collections;
   hook.use([&](Hook& one) {
     for (CollectionConfig& collection : collections) {
+      std::erase_if(collection.save_config,
+                    [&](const auto& when) { return std::ranges::find(modes, when.first) == modes.end(); });
       one.add_collection(std::move(collection));
     }
   });
@@ -223,7 +231,7 @@ PYBIND11_MODULE(_hook, module) {
       .def(py::init(
                [](const std::string& json) { return std::make_unique<SharedHook>(HookConfig::parse(json, "hook")); }),
            "json"_a)
-      .def(py::init(&load), "path"_a)
+      .def(py::init(&load), "path"_a, "worker"_a, "num_workers"_a)
       .def_property_readonly(
           "mode", [](SharedHook& hook) { return hook.use(&Hook::mode); }, "The mode of what is saved next.")
       .def_property_readonly(

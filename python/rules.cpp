@@ -86,6 +86,27 @@ std::vector<std::string> names() {
   return names;
 }
 
+/// Returns the names of a rule's parameters that are lists.
+std::vector<std::string> lists(const std::string& rule) {
+  std::vector<std::string> names;
+  for (const ParameterSpec& parameter : describe_rule(rule).parameters) {
+    switch (parameter.type) {
+      case ParameterType::list:
+      case ParameterType::number_list:
+      case ParameterType::pattern_list:
+        names.push_back(parameter.name);
+        break;
+      case ParameterType::integer:
+      case ParameterType::number:
+      case ParameterType::boolean:
+      case ParameterType::pattern:
+      case ParameterType::text:
+        break;
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_rules, module) {
@@ -93,6 +114,7 @@ PYBIND11_MODULE(_rules, module) {
   py::register_exception_translator(translate);
   module.def("run", &run, Unlocked());
   module.def("names", &names);
+  module.def("lists", &lists);
 }
 
 }  // namespace python

@@ -35,6 +35,7 @@ Bucket::Bucket(std::shared_ptr<Client> client, Location location, std::shared_pt
 Ask Bucket::ask_about(const std::string& name) const {
   Ask ask;
   ask.bucket = location_.bucket;
+  ask.key = key_of(name);
   ask.file = name;
   ask.stop = &stop_;
   return ask;
@@ -82,6 +83,7 @@ Outcome<Bucket::Listed> Bucket::list_page(PageRequest& request) {
     return Problem{ProblemKind::network, name, {}, "the listing " + text};
   };
   Ask ask = ask_about(name);
+  ask.key.clear();  // the request is for the bucket
   ask.query = {{"list-type", "2"}, {"encoding-type", "url"}, {"prefix", prefix}};
   if (request.one_level) {
     ask.query.emplace_back("delimiter", "/");
@@ -205,7 +207,6 @@ void Bucket::forget(const std::string& name) { listed_.forget(name); }
 
 Outcome<std::string> Bucket::get(const std::string& name, std::uint64_t most) {
   Ask ask = ask_about(name);
-  ask.key = key_of(name);
   ask.most = most;
   ask.listed = listed_.find(name);
   std::optional<Cache::Entry> kept;
@@ -239,7 +240,6 @@ Outcome<std::string> Bucket::get(const std::string& name, std::uint64_t most) {
 Outcome<Bucket::Range> Bucket::get_range(const std::string& name, std::uint64_t offset, std::span<std::byte> into,
                                          const std::string& etag, bool keep) {
   Ask ask = ask_about(name);
-  ask.key = key_of(name);
   ask.into = into;
   ask.offset = offset;
   const std::string part = keep && cache_ ? std::to_string(offset) + "+" + std::to_string(into.size()) : std::string();

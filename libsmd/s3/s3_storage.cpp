@@ -151,7 +151,7 @@ class S3Folder final : public Folder {
   S3Folder(std::shared_ptr<Bucket> bucket, std::string name) : bucket_(std::move(bucket)), name_(std::move(name)) {}
 
   Outcome<std::span<const std::byte>> read_all(std::string_view leaf, Buffer& buffer, std::uint64_t most) override {
-    const std::string path = name_.empty() ? std::string(leaf) : name_ + "/" + std::string(leaf);
+    const std::string path = text::path_in(name_, leaf);
     if (!is_plain_name(leaf)) {
       return Problem{ProblemKind::damaged, path, {}, "is not the name of a file in a directory"};
     }

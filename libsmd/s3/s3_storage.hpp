@@ -30,7 +30,7 @@ class Bucket {
   [[nodiscard]] Client& client() const noexcept { return *client_; }
   [[nodiscard]] std::string key_of(std::string_view name) const { return location_.prefix + std::string(name); }
   [[nodiscard]] const Location& location() const noexcept { return location_; }
-  /// Returns a request for the object of that name, with an empty key. Must not outlive the bucket.
+  /// Returns a request for the object of that name. Must not outlive the bucket.
   [[nodiscard]] Ask ask_about(const std::string& name) const;
 
   /// Result of a listing: objects, and with a delimiter common prefixes. Names are relative to the trial's prefix.

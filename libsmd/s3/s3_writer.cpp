@@ -95,7 +95,6 @@ class S3Upload final : public Upload {
   [[nodiscard]] Ask ask(const char* method, Query query = {}, std::string_view body = {}) const {
     Ask ask = bucket_->ask_about(name_);
     ask.method = method;
-    ask.key = bucket_->key_of(name_);
     ask.query = std::move(query);
     ask.body = body;
     return ask;

@@ -16,7 +16,6 @@ NumPy with the first array.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 
 import smd  # for types: names of this module that are only made when they are asked for
 
@@ -25,7 +24,7 @@ if TYPING:
     from numpy import ndarray as Array
     from smd import compat as compat, rules as rules
     from smd._trial import (
-        Mode as Mode, Steps as Steps, StepState as StepState, Tensor as Tensor, Trial as Trial,
+        Mode as Mode, Steps as Steps, StepState as StepState, Tensor as Tensor, Texts as Texts, Trial as Trial,
         __version__ as __version__, refreshing as refreshing)
 
 
@@ -212,8 +211,20 @@ class Table(dict):
         return stream(self)
 
 
-def _list(texts: str | Iterable[str] | None) -> list[str]:
-    return [] if texts is None else [texts] if isinstance(texts, str) else list(texts)
+def _text(pattern: object) -> object:
+    """Returns the text of a compiled pattern, with its flags in front, and all else as it is."""
+    import re
+    if not isinstance(pattern, re.Pattern):
+        return pattern
+    if isinstance(pattern.pattern, bytes):
+        raise InvalidArgument(f"{pattern!r} is a pattern for bytes, not for text")
+    flags = "".join(letter for letter in "aimsx" if pattern.flags & re.RegexFlag[letter.upper()])
+    return f"(?{flags}){pattern.pattern}" if flags else pattern.pattern
+
+
+def _list(texts: smd.Texts) -> list[str]:
+    texts = _text(texts)
+    return [] if texts is None else [texts] if isinstance(texts, str) else [_text(one) for one in texts]
 
 
 def _opened(trial: smd.Trial | str | os.PathLike[str]) -> smd.Trial:
@@ -266,7 +277,7 @@ class Difference(Record):
 
 
 def diff(a: smd.Trial | str | os.PathLike[str], b: smd.Trial | str | os.PathLike[str],
-         regex: str | Iterable[str] | None = None, rtol: float = 0, atol: float = 0,
+         regex: smd.Texts = None, rtol: float = 0, atol: float = 0,
          equal_nan: bool = True) -> list[Difference]:
     """Compares what two trials, or those at two paths, saved: values, else reductions, else shapes. Numbers are equal
     if |a - b| <= atol + rtol |b|. If each trial has one step, these two are compared whatever their numbers, and
@@ -280,7 +291,7 @@ def diff(a: smd.Trial | str | os.PathLike[str], b: smd.Trial | str | os.PathLike
 
 
 _MODULES = "rules", "compat"
-_OF_LIBRARY = "Mode", "StepState", "Steps", "Tensor", "Trial", "refreshing", "__version__"
+_OF_LIBRARY = "Mode", "StepState", "Steps", "Tensor", "Texts", "Trial", "refreshing", "__version__"
 
 
 def __getattr__(name: str) -> object:

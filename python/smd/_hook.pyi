@@ -3,7 +3,8 @@
 import smd
 
 class Hook:
-    def __init__(self, *, json: str = ..., path: str | None = ...) -> None: ...
+    def __init__(self, *, json: str = ..., path: str | None = ..., worker: str = ...,
+                 num_workers: int = ...) -> None: ...
     @property
     def mode(self) -> smd.Mode: ...
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Union
 
@@ -29,7 +30,7 @@ class StepState(enum.Enum):
 
 
 AnyMode = Union[Mode, str, None]
-Texts = Union[str, Iterable[str], None]
+Texts = Union[str, re.Pattern, Iterable[Union[str, re.Pattern]], None]
 
 
 class Tensor(_core.Tensor):

@@ -4,6 +4,7 @@ see `smd.compat.smdebug.rules` and smd-rule --python."""
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Set
 from typing import Any
 
@@ -54,16 +55,27 @@ def _text(name: str, value: Any) -> str:
         return value.path
     if isinstance(value, Mode):
         return value.name
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(value)
+    try:
+        value = smd._text(value)
+    except smd.InvalidArgument as error:
+        raise _refused(name, str(error)) from None
     if isinstance(value, str):
         return value
     if isinstance(value, (bytes, bytearray, Mapping)):
         raise _refused(name, f"a value of type {type(value).__name__} is neither a text nor a list")
     try:
         values = list(value)
-    except TypeError:  # a number, say
-        return str(value)
+    except TypeError:
+        if value is None or hasattr(value, "__float__"):
+            return str(value)
+        raise _refused(name, f"{value!r} is neither a text, a number nor a list") from None
     items = [_text(name, item) for item in values]
-    for item in items:
+    for given, item in zip(values, items):
+        if isinstance(given, re.Pattern) and not given.flags & re.VERBOSE and (not item or item != item.strip()):
+            raise _refused(name, f"lists have no blanks at the ends of items, and no empty ones, as '{item}'; write "
+                                 "\\x20 for a blank, or .* for a pattern that is found in all names")
         if "," in item:
             raise _refused(name, f"'{item}' has a comma, which separates the items of a list; in a pattern write "
                                  "\\x2c, or (x{1}|x{2}) for x{1,2}")
@@ -74,9 +86,13 @@ def run(trial: smd.Trial | str | os.PathLike[str], rule: str, *other_trials: smd
         keep_going: bool = False, **parameters: Any) -> RuleResult:
     """Evaluates a rule over the steps that are there; with keep_going also after the first step that triggers.
     Parameters have the names of smd-rules(7); lists may be lists, sets or other iterables, whose items have no commas;
-    modes may be a `Mode`. The trial to compare with is an argument, or else the parameter other_trial. Trials may be
-    given as paths. Raises ConfigurationError, also for more trials than the rule compares with."""
-    texts = {name: _text(name, value) for name, value in parameters.items()}
+    patterns may be compiled; modes may be a `Mode`. The trial to compare with is an argument, or else the parameter
+    other_trial. Trials may be given as paths. Raises ConfigurationError, also for more trials than the rule compares
+    with."""
+    texts = {}
+    for name, value in parameters.items():
+        of_list = isinstance(value, re.Pattern) and name in _rules.lists(rule)
+        texts[name] = _text(name, [value] if of_list else value)
     named = [parameters[name] for name in ("other_trial", "other_trial_0") if parameters.get(name) not in (None, "")]
     others = [smd._opened(one) for one in (*other_trials, *named)]
     if other_trials:

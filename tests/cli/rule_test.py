@@ -21,6 +21,9 @@ import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../support'))
+from event_bytes import field, masked_crc, varint  # noqa: E402
+
 TRIALS = ''
 THROWING_RULE = ''
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -450,7 +453,7 @@ class Triggers(unittest.TestCase):
 
     def test_the_finding_is_given(self):
         command = 'cat >>record; printf "%s|" "$SMD_RULE" "$SMD_RULE_TRIAL" "$SMD_RULE_STEP" "$SMD_RULE_MODE" ' \
-                  '"$SMD_RULE_TENSOR" "$SMD_RULE_VALUE" "$SMD_RULE_MESSAGE" >>environment; echo out'
+                  '"$SMD_RULE_TENSOR" "$SMD_RULE_WORKER" "$SMD_RULE_VALUE" "$SMD_RULE_MESSAGE" >>environment; echo out'
         done = self.run_with(command)
         result, = (json.loads(line) for line in done.stdout.splitlines())
         self.assertEqual(done.stderr, b'out\n')
@@ -458,7 +461,7 @@ class Triggers(unittest.TestCase):
         self.assertEqual(record['record'], 'finding')
         for key in ('trial', 'rule', 'step', 'mode', 'mode_step', 'tensor', 'worker', 'check', 'value', 'message'):
             self.assertEqual(record[key], result[key])
-        keys = ('rule', 'trial', 'step', 'mode', 'tensor', 'value', 'message')
+        keys = ('rule', 'trial', 'step', 'mode', 'tensor', 'worker', 'value', 'message')
         self.assertEqual(self.read('environment').split('|')[:-1], [str(result[key]) for key in keys])
 
     def test_once_a_step(self):
@@ -754,6 +757,36 @@ class Following(unittest.TestCase):
         self.assertEqual(process.returncode, 1, err)
         *findings, _ = (json.loads(line) for line in out.splitlines())
         self.assertEqual([one['step'] for one in findings], [2, 4, 5])
+
+    def test_a_second_worker_comes(self):
+        """From then on messages name the worker. What was found before is neither reported again nor withdrawn."""
+        def write(host, values):
+            with open(os.path.join(self.folder, f'events.out.tfevents.1700000001.{host}.1.0'), 'ab') as file:
+                for step, value in enumerate(values):
+                    event = (b'\x09' + struct.pack('<d', 1.7e9 + step) + b'\x10' + varint(step) +
+                             field(5, field(1, field(1, b'z') + b'\x15' + struct.pack('<f', value))))
+                    length = struct.pack('<Q', len(event))
+                    file.write(length + struct.pack('<I', masked_crc(length)) + event +
+                               struct.pack('<I', masked_crc(event)))
+
+        def finding():
+            line = json.loads(process.stdout.readline())
+            return line['step'], line['worker'], line['message']
+
+        write('hostA', (0, 0, 0, 1))
+        process = self.start(self.folder, '-r', 'AllZero', '-p', 'tensor_regex=.', '-k', '--jsonl')
+        found = [finding() for _ in range(3)]
+        self.assertEqual([step for step, _, _ in found], [0, 1, 2])
+        self.assertFalse([one for one in found if one[2].startswith(one[1])])
+        write('hostB', (1, 1, 1, 0, 1))
+        step, worker, message = finding()
+        self.assertEqual(step, 3)
+        self.assertNotEqual(worker, found[0][1])
+        self.assertTrue(message.startswith(f'{worker}: '), message)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual([json.loads(line)['record'] for line in out.splitlines()], ['result'])
+        self.assertNotIn('no longer', err.decode())
 
     def test_ends_when_all_rules_have_triggered(self):
         job = self.job('pt-vanishing')

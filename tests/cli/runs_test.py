@@ -15,32 +15,13 @@ import tempfile
 
 from permissions import bound_by_permissions
 
-LEAST = set("brier cer crossentropy crps daviesbouldin deviance err error errors fid kl logloss loss losses lpips mae "
-            "mape mse nll patchsimilarity penalty perplexity ppl rankedprobability rmse wer".split())
-GREATEST = set("acc accuracies accuracy ap auc aucpr auprc auroc bleu chrf cider cindex comet corr correlation dcg "
-               "dice elo exactmatch explainedvariance f1 fbeta fitness hitrate hits hmean iou jaccard kappa "
-               "lddt map mcc meteor miou mrr ndcg passat passrate pearson pearsonr precision psnr r2 recall return "
-               "returns rew reward rewards rouge score scores sensitivity similarity spearman spearmanr specificity "
-               "ssim success topat winrate".split())
+# Of the logs' scalars, those of which the greatest value is the best.
+GREATEST = {"1700000003.25/hparam/accuracy", "accuracy", "train/epoch_accuracy", "validation/epoch_accuracy"}
 NOT_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def number(value):
     return NOT_NUMBERS[value] if isinstance(value, str) else value
-
-
-def least_is_best(name):
-    words = re.findall("[a-z0-9]+",
-                       re.sub("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name).lower())
-    forms = [{form for whole in (word, before + word) for form in (whole, whole.rstrip("0123456789"))}
-             for before, word in zip([""] + words, words)]
-    if {"std", "stddev", "stderr", "rejected"} & set().union(*forms):
-        return True
-    least = [place for place, words_there in enumerate(forms) if words_there & LEAST]
-    if least:
-        return "likelihood" in words or not {"neg", "negative"} & set(words[:least[0]])
-    known = set().union(*forms)
-    return not (GREATEST & known or any(re.fullmatch("(pass|top)[0-9]+", word) for word in known))
 
 
 def expected_scalar(name, tensor):
@@ -49,7 +30,7 @@ def expected_scalar(name, tensor):
         for step, value in zip(saved["steps"], saved["values"]):
             by_step.setdefault(step, number(value))
     known = [(value, step) for step, value in by_step.items() if math.isfinite(value)]
-    pick = min if least_is_best(name) else max
+    pick = max if name in GREATEST else min
     if "losses" in tensor.get("collections", []) and pick is min:  # 0 may stand for NaN
         doubtful = min((step for step, value in by_step.items() if not -math.inf < value <= 0), default=math.inf)
         sound = [(value, step) for value, step in known if value != 0 or step < doubtful]

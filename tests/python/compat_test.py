@@ -9,13 +9,16 @@ import importlib.util
 import json
 import logging
 import os
+import pathlib
 import pickle
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import types
 import unittest
 import unittest.mock
 
@@ -287,6 +290,73 @@ class Saving(unittest.TestCase):
                 self.assertRaisesRegex(ValueError, "must be of type ModeKey,SaveConfigMode", make, wrong)
         self.assertRaises(TypeError, framework.SaveConfig.parse, 2)
 
+    def test_modes_that_a_collection_does_not_name_are_saved_as_by_the_hook(self):
+        def given(place, hook_config, of_collection):
+            return framework.Hook(place, save_config=hook_config, collections=[framework.Collection(
+                "mine", include_regex="x", save_config=of_collection)])
+
+        def changed(place, hook_config, of_collection):
+            hook = framework.Hook(place, save_config=hook_config, include_regex="y")
+            hook.get_collection("mine").include("x")
+            hook.get_collection("mine").save_config = of_collection
+            return hook
+
+        for make in given, changed:
+            with tempfile.TemporaryDirectory() as folder:
+                hook = make(folder, framework.SaveConfig(save_interval=3),
+                            {ModeKeys.TRAIN: framework.SaveConfigMode(save_interval=2)})
+                for mode in ModeKeys.TRAIN, ModeKeys.EVAL:
+                    hook.set_mode(mode)
+                    for _ in range(7):
+                        hook.save_tensor("x", np.ones(1))
+                        hook.next_step()
+                hook.close()
+                tensor = create_trial(folder).tensor("x")
+                self.assertEqual([tensor.steps(mode) for mode in (ModeKeys.TRAIN, ModeKeys.EVAL)],
+                                 [[0, 2, 4, 6], [0, 3, 6]])
+        partial = framework.SaveConfig({ModeKeys.TRAIN: framework.SaveConfigMode()})
+        self.assertRaisesRegex(ValueError, "the hook's configuration counts",
+                               partial.should_save_step, ModeKeys.EVAL, 0)
+
+    def test_patterns_of_re(self):
+        with tempfile.TemporaryDirectory() as folder:
+            hook = framework.Hook(folder, include_regex=[re.compile("^SMALL", re.IGNORECASE)])
+            hook.get_collection("mine").include(re.compile("large$"))
+            self.assertEqual([hook.save_tensor(name, 1.0) for name in ("small", "the small", "large", "larger")],
+                             [True, False, True, False])
+            hook.close()
+            trial = create_trial(folder)
+            self.assertEqual(trial.collection("mine").include_regex, ["large$"])
+            self.assertEqual(trial.tensor_names(regex=re.compile("LARGE", re.IGNORECASE)), ["large"])
+
+    def test_what_a_collection_refuses_at_once(self):
+        collection = framework.Collection("mine")
+        wrong = {"reductions": "min"}
+        for refused in (lambda: setattr(collection, "reduction_config", wrong),
+                        lambda: framework.Collection("x", reduction_config=wrong),
+                        lambda: framework.Hook("/nowhere", reduction_config=wrong)):
+            self.assertRaisesRegex(TypeError, "is a ReductionConfig, not", refused)
+        self.assertRaisesRegex(TypeError, "cannot be parsed", setattr, collection, "save_config", 3)
+        self.assertRaisesRegex(TypeError, "as an integer", framework.SaveConfigMode, save_steps=[1.5])
+        self.assertRaisesRegex(smd.InvalidArgument, "for bytes", collection.include, re.compile(b"x"))
+        self.assertEqual(collection, framework.Collection("mine"))
+        self.assertEqual(framework.SaveConfigMode(save_steps=np.array([1, 2])).save_steps, [1, 2])
+        self.assertEqual(framework.ReductionConfig("mean"), framework.ReductionConfig(["mean"]))
+
+    def test_lists_as_a_configuration_file_has_them(self):
+        for given in (["3", "12"], "3, 12", (3, 12), iter([3, np.int64(12)]), np.array([3, 12])):
+            self.assertEqual(framework.SaveConfigMode(save_steps=given).save_steps, [3, 12])
+        for given in ("min, max", ("min", "max"), iter(["min", "max"]), np.array(["min", "max"])):
+            config = framework.ReductionConfig(abs_reductions=given)
+            self.assertEqual(config.parameters()["reductions"], "abs_min,abs_max")
+        nothing = framework.ReductionConfig()
+        for given in ("", (), None, False, np.array([])):
+            self.assertEqual(framework.ReductionConfig(given, given, given, given), nothing)
+            self.assertEqual(framework.SaveConfigMode(save_steps=given), framework.SaveConfigMode())
+        for given in (False, None, {}):
+            self.assertEqual(framework.Collection("x", reduction_config=given, save_config=given),
+                             framework.Collection("x"))
+
     def test_a_collection_is_saved_by_its_own_steps_alone(self):
         for of_hook in ({"save_interval": 1, "end_step": 3}, {"save_steps": [7], "start_step": 5}):
             of_collection = framework.SaveConfig(save_interval=4)
@@ -532,11 +602,100 @@ class Saving(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             hook = framework.Hook(folder)
             for name, why in (("\ud800", "UTF-8"), ("\udcff", "UTF-8"), (b"x", "text"),
-                              ("smdebug/reductions/mean/x", "a reduction of another tensor"),
+                              ("smdebug/reductions/mean", "a reduction of another tensor"),
                               ("of/smdebug/reductions/mean/x", "a reduction of another tensor; choose another name")):
                 self.assertRaisesRegex(smd.InvalidArgument, why, hook.save_tensor, name, np.ones(1))
             self.assertRaisesRegex(smd.InvalidArgument, "UTF-8", hook.save_scalar, "\ud800", 1)
             hook.close()
+
+    def test_a_reduction_that_the_program_computed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            hook = framework.Hook(folder, reduction_config=framework.ReductionConfig(["max"]))  # of other tensors
+            self.assertTrue(hook.save_tensor("smdebug/reductions/abs_mean/w", 2.5))
+            hook.close()
+            trial = create_trial(folder)
+            self.assertEqual(trial.tensor_names(), ["w"])
+            self.assertEqual({key: float(value) for key, value in trial.tensor("w").reduction_values(0).items()},
+                             {("mean", True): 2.5})
+
+    def workers_of(self, modules, top=(), **parameters):
+        """Returns what a hook writes of workers in a program that has imported these modules, also if it is made of a
+        file with these parameters."""
+        both = []
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(sys.modules, modules):
+            file = os.path.join(folder, "hook.json")
+            place = os.path.join(folder, "file")
+            with open(file, "w", encoding="utf-8") as out:
+                json.dump({"LocalPath": place, "HookParameters": {"save_all": True, **parameters}, **dict(top)}, out)
+            for place, hook in ((place, framework.Hook.create_from_json_file(pathlib.Path(file))),
+                                (os.path.join(folder, "hook"), framework.Hook(os.path.join(folder, "hook")))):
+                hook.save_tensor("x", 1.0)
+                hook.close()
+                trial = create_trial(place)
+                both.append((trial.workers(), trial.num_workers))
+        return both
+
+    def test_workers_of_distributed_jobs(self):
+        """As the reference names them, but without importing anything."""
+        def fails():
+            raise ValueError("not initialised")
+
+        torch = types.SimpleNamespace(is_initialized=lambda: True, get_rank=lambda: 2, get_world_size=lambda: 3)
+        horovod = types.SimpleNamespace(rank=lambda: 1, size=lambda: 4)
+        idle = types.SimpleNamespace(is_initialized=lambda: False, get_rank=fails, get_world_size=fails)
+        for modules, worker, count in (
+                ({"torch.distributed": torch, "horovod.torch": horovod}, "worker_2", 3),
+                ({"torch.distributed": idle, "horovod.torch": horovod}, "worker_1", 4),
+                ({"torch.distributed": types.SimpleNamespace(is_available=lambda: False),
+                  "horovod.tensorflow": types.SimpleNamespace(rank=fails, size=fails),
+                  "smdistributed.dataparallel.torch.distributed": torch}, "worker_2", 3),
+                ({"torch.distributed": idle}, "worker_0", 1)):
+            self.assertEqual(self.workers_of(modules), 2 * [([worker], count)])
+        named = self.workers_of({"torch.distributed": torch}, worker="mine", num_workers=2)
+        self.assertEqual(named, [(["mine"], 2), (["worker_2"], 3)])
+        self.assertEqual(self.workers_of({"torch.distributed": torch}, num_workers=2)[0], (["worker_2"], 2))
+        self.assertEqual(self.workers_of({"torch.distributed": torch}, worker="mine")[0], (["mine"], 1))
+        for top, parameters, wanted in (  # what is written counts, also if it is what counts without it
+                ({}, {"worker": "worker_0"}, ("worker_0", 1)),
+                ({"worker": "worker_0"}, {"num_workers": 2}, ("worker_0", 2)),
+                ({}, {"num_workers": "1"}, ("worker_2", 1)),
+                ({"num_workers": 1}, {"worker": None}, ("worker_2", 1)),
+                ({}, {"worker": None, "num_workers": None}, ("worker_2", 3))):
+            with self.subTest(top=top, parameters=parameters):
+                worker, count = wanted
+                self.assertEqual(self.workers_of({"torch.distributed": torch}, top, **parameters)[0], ([worker], count))
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
+    def test_processes_of_pytorch(self):
+        """As torchrun starts them."""
+        script = ("import os, sys, torch.distributed as dist\nimport smd.compat.smdebug\n"
+                  "dist.init_process_group('gloo', init_method='file://' + sys.argv[1] + '/meet',\n"
+                  "                        rank=int(os.environ['RANK']), world_size=int(os.environ['WORLD_SIZE']))\n"
+                  "every = smd.compat.smdebug.SaveConfig(save_interval=1)\n"
+                  "hook = smd.compat.smdebug.Hook(sys.argv[1] + '/run', save_config=every)\n"
+                  "for step in range(3):\n"
+                  "    hook.save_tensor('rank', dist.get_rank())\n    hook.next_step()\n"
+                  "hook.flush()\ndist.barrier()\nhook.close()\n")
+        with tempfile.TemporaryDirectory() as folder:
+            started = [subprocess.Popen([sys.executable, "-c", script, folder], stderr=subprocess.PIPE, text=True,
+                                        env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "2"}) for rank in range(2)]
+            said = [one.communicate(timeout=120)[1] for one in started]
+            self.assertEqual([one.returncode for one in started], [0, 0], said)
+            trial = create_trial(os.path.join(folder, "run"))
+            self.assertEqual((trial.workers(), trial.num_workers), (["worker_0", "worker_1"], 2))
+            self.assertEqual(trial.steps(), [0, 1, 2])
+            self.assertEqual([trial.tensor("rank").value(2, worker=worker) for worker in trial.workers()], [0, 1])
+
+    def test_processes_that_are_one_worker_are_told_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            hook, other = framework.Hook(folder), framework.Hook(folder)
+            hook.save_tensor("x", 1.0)
+            hook.flush()
+            self.assertRaisesRegex(smd.StepAlreadySaved, "step 0 of worker 'worker_0' has been saved before.*"
+                                   "each needs a `worker` of its own", other.save_tensor, "x", 1.0)
+            other.close()
+            hook.close()
+            self.assertRaisesRegex(smd.InvalidArgument, "another folder or as another worker", framework.Hook, folder)
 
     @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
     def test_tensors_of_pytorch(self):
@@ -585,7 +744,13 @@ class Saving(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             hook = framework.Hook(folder)
             self.assertRaises(NotImplementedError, hook.register_module, object())
+            self.assertRaises(NotImplementedError, hook.get_collection("mine").add_module_tensors, object())
             hook.close()
+        from smdebug import tensorflow
+        for make in tensorflow.KerasHook, tensorflow.SessionHook.create_from_json_file:
+            self.assertRaises(NotImplementedError, make)
+        self.assertEqual((framework.CollectionKeys.LOSSES, tensorflow.CollectionKeys.SM_METRICS),
+                         ("losses", "sm_metrics"))
 
 
 class Running(unittest.TestCase):

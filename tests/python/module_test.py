@@ -7,7 +7,9 @@ import ctypes
 import hashlib
 import json
 import os
+import pathlib
 import pickle
+import re
 import shutil
 import signal
 import struct
@@ -850,10 +852,17 @@ class Rules(unittest.TestCase):
                       np.array(["acc", "loss"]), {"acc": 1, "loss": 2}.keys()):
             result = smd.rules.run(trial, "ExplodingTensor", tensor_regex=given)
             self.assertEqual(result.params["tensor_regex"], "acc,loss")
-        for value in ({"acc": 1}, b"acc"):
-            with self.assertRaisesRegex(smd.ConfigurationError, "neither a text nor a list"):
+        result = smd.rules.run(trial, "ExplodingTensor", tensor_regex=[re.compile("LOSS", re.IGNORECASE), "acc"])
+        self.assertEqual(result.params["tensor_regex"], "(?i)LOSS,acc")
+        result = smd.rules.run(trial, "CheckInputImages", regex=re.compile("^w{1,2}$"))  # one pattern, not a list
+        self.assertEqual(result.params["regex"], "^w{1,2}$")
+        for value in ({"acc": 1}, b"acc", object(), re.compile(b"acc")):
+            with self.assertRaisesRegex(smd.ConfigurationError, "neither a text|for bytes, not for text"):
                 smd.rules.run(trial, "ExplodingTensor", tensor_regex=value)
-        for value in (["loss", "w{1,2}"], [["loss", "acc"]]):  # not two patterns
+        for value in (re.compile(" loss"), [re.compile("")]):
+            with self.assertRaisesRegex(smd.ConfigurationError, "lists have no blanks at the ends"):
+                smd.rules.run(trial, "ExplodingTensor", tensor_regex=value)
+        for value in (["loss", "w{1,2}"], [["loss", "acc"]], re.compile("^w{1,2}$"), [re.compile("a,b")]):  # not two
             with self.assertRaisesRegex(smd.ConfigurationError, "has a comma") as caught:
                 smd.rules.run(trial, "ExplodingTensor", tensor_regex=value)
             self.assertEqual((caught.exception.kind, caught.exception.parameter, caught.exception.tag),
@@ -865,7 +874,8 @@ class Rules(unittest.TestCase):
         trial, other = (smd.open(os.path.join(folder, name)) for name in ("runs-base", "runs-other"))
         expected = smd.rules.run(trial, "SimilarAcrossRuns", other)
         self.assertEqual(expected.status, "IssuesFound")
-        for given in ({"other_trial": other}, {"other_trial": other.path}, {"other_trial_0": other}):
+        for given in ({"other_trial": other}, {"other_trial": other.path}, {"other_trial_0": other},
+                      {"other_trial": pathlib.Path(other.path)}, {"other_trial_0": pathlib.Path(other.path)}):
             result = smd.rules.run(trial, "SimilarAcrossRuns", **given)
             self.assertEqual((result.status, result.message), (expected.status, expected.message))
             self.assertEqual(result.params["other_trial"], other.path)

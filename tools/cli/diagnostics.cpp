@@ -35,11 +35,11 @@ thread_local Diagnostics* keeper_of_thread = nullptr;      // the one that keeps
 
 /// The prefix by which messages name a file of a trial, or the trial itself. `text` follows it.
 std::string place_of(std::string_view trial, std::string_view file, std::string_view text = {}) {
-  if (text.starts_with(single_quoted(trial))) {
+  if (text.starts_with(detail::in_quotes(trial))) {
     return {};
   }
-  const std::string name(text::leaf_of(trial));
-  if (!name.empty() && (file == name || text.starts_with(name + ": "))) {  // the file is the trial
+  const std::string_view name = text::leaf_of(trial);
+  if (!name.empty() && (file == name || text.starts_with(printable(name) + ": "))) {  // the file is the trial
     return std::string(trial.substr(0, trial.size() - name.size()));
   }
   const bool here = trial == "." && !file.empty() && file.front() != '/';
@@ -50,21 +50,21 @@ std::string place_of(std::string_view trial, std::string_view file, std::string_
   return place;
 }
 
-/// Returns a text that begins with the name of the trial that it is about.
-std::string text_about(std::string_view trial, std::string_view text) {
-  trial = text::without_slashes(trial);
-  const auto begins_with = [text](std::string_view name) {
-    return text.starts_with(name) && text.size() > name.size() &&
-           (text[name.size()] == ':' || text::lies_in(text, name));
+/// Returns a text that begins with the name of the trial that it is about. Texts of the library have escaped names.
+std::string text_about(std::string_view trial, std::string_view said) {
+  std::string text = printable(said);
+  const std::string name = printable(text::without_slashes(trial));
+  const auto goes_on_with = [&text](std::string_view start, char next) {
+    return text.starts_with(start) && text.size() > start.size() && text[start.size()] == next;
   };
-  if (trial.empty() || begins_with(trial)) {
-    return std::string(text);
+  if (name.empty() || goes_on_with(name, ':') || (text.size() > name.size() && text::lies_in(text, name))) {
+    return text;
   }
-  const std::string_view last = text::leaf_of(trial);
-  if (begins_with(last) && text[last.size()] == ':') {  // trials may share the last part
-    text.remove_prefix(last.size() + 2);
+  const std::string_view last = text::leaf_of(name);
+  if (goes_on_with(last, ':')) {  // trials may share the last part
+    text.erase(0, last.size() + 2);
   }
-  return std::string(trial) + ": " + std::string(text);
+  return name + ": " + text;
 }
 
 }  // namespace
@@ -154,7 +154,7 @@ void Diagnostics::fail(const Error& error, std::string_view trial, const std::st
   }
   const std::string text = error.what();
   const std::string_view name = text::without_slashes(trial);
-  const bool named = text.find(single_quoted(name)) != std::string::npos;
+  const bool named = text.find(detail::in_quotes(name)) != std::string::npos;
   fail(error.tag(), (named ? text : text_about(name, text)) + advice, status_of(error));
 }
 

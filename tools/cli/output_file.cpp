@@ -325,8 +325,6 @@ void OutputFile::write_out(const char* bytes, std::size_t size) {
     append_json_shown(shown, {bytes, size});
     bytes = shown.data();
     size = shown.size();
-  }
-  if (kind_ == Kind::standard && size > 0 && Progress::line_shown() && is_terminal()) {
     Progress::erase_line();
   }
   if (const int error = kind_ == Kind::discard ? 0 : write_all(descriptor_, {bytes, size}); error != 0) {

@@ -56,8 +56,6 @@ void Progress::at(std::uint64_t done, std::uint64_t total) {
   advance(done);
 }
 
-bool Progress::line_shown() noexcept { return line_is_there.load(std::memory_order_relaxed); }
-
 void Progress::erase_line() {
   if (line_is_there.exchange(false)) {
     put("\r\x1b[K");

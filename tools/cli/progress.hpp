@@ -44,7 +44,6 @@ class Progress {
   static void configure(std::optional<bool> wanted) noexcept;
   /// Wipes the line if it is there; for Diagnostics and OutputFile.
   static void erase_line();
-  [[nodiscard]] static bool line_shown() noexcept;
 
  private:
   void update();

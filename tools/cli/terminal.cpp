@@ -29,9 +29,6 @@ std::size_t extent_of(int descriptor, unsigned short winsize::*side, const char*
   return result.ec == std::errc() && number > 0 && number <= 10'000 ? std::max(number, least) : otherwise;
 }
 
-/// Lines of the terminal behind a descriptor: as the system says, else LINES, else 24. At least 2.
-std::size_t terminal_height(int descriptor) noexcept { return extent_of(descriptor, &winsize::ws_row, "LINES", 24, 2); }
-
 /// Whether the environment says that terminals show UTF-8: the first non-empty of LC_ALL, LC_CTYPE, LANG, by its text.
 bool locale_is_utf8() noexcept {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
@@ -80,7 +77,7 @@ TerminalOptions TerminalOptions::from(const CommandLine& line) {
 
 void Redraw::show(const std::string& text) {
   const std::size_t columns = terminal_width(STDOUT_FILENO);
-  const std::size_t most = terminal_height(STDOUT_FILENO) - 1;
+  const std::size_t most = extent_of(STDOUT_FILENO, &winsize::ws_row, "LINES", 24, 2) - 1;
   if (messages_.written() == said_) {
     std::size_t lines = 0;  // that the text before takes now: the terminal may have become narrower
     for (const std::size_t width : widths_) {

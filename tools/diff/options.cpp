@@ -85,9 +85,7 @@ DiffCommandOptions DiffCommandOptions::from(const CommandLine& line) {
   options.common = line.has("common");
   options.strip = line.values("strip");
   options.rename = line.convert_all("rename", parse_renaming);
-  if (line.has("by")) {
-    options.by = By::from(line);
-  }
+  options.by = By::from(line);
   options.all = line.has("all");
   options.summary = line.has("summary");
   refuse_if(options.operands.empty(), "the trials are missing");
@@ -95,8 +93,8 @@ DiffCommandOptions DiffCommandOptions::from(const CommandLine& line) {
     part_steps(options);
   }
   refuse_if(options.steps_b && !options.selection.steps, "--steps-b needs -s: A's steps are matched with B's in order");
-  refuse_if(options.summary && (options.all || line.has("by")),
-            "--summary is one row: it takes neither --all nor --by");
+  refuse_if(options.summary && !(options.by.tensor && options.by.step),
+            "--summary counts tensors and names the first step: --by must have both");
   refuse_if(options.svg() && (options.summary || !options.by.step),
             options.summary ? "--summary is one row: -f svg draws curves without it"
                             : "-f svg draws curves over steps: --by must have step");

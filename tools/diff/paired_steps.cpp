@@ -58,8 +58,8 @@ class StepPairing {
       return;  // the reason was reported
     }
     if (options_.steps_b) {
-      refuse_if(a.size() != b.size(),
-                fmt::format("--steps-b: {} of B for {} of A", counted(b.size(), "step"), counted(a.size(), "step")));
+      refuse_if(a.size() != b.size(), fmt::format("--steps-b: {} of B for {} of A: choose as many",
+                                                  counted(b.size(), "step"), counted(a.size(), "step")));
       for (std::size_t i = 0; i < a.size(); ++i) {
         pairs_.push_back({a[i], b[i], std::nullopt});
       }

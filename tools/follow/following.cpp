@@ -292,7 +292,7 @@ FollowingOptions FollowingOptions::from(const CommandLine& line) {
               "--" + std::string(name) + " and --follow: rows are printed as they come; leave out one of the two");
   }
   refuse_if(line.has("follow") && line.has("incomplete"),
-            "--follow and --incomplete: a step is shown once, when it is complete");
+            "--follow and --incomplete: a step is shown once, when it is complete; leave out one of the two");
   return from_redrawn(line);
 }
 

@@ -87,11 +87,10 @@ LsOptions LsOptions::from(const CommandLine& line) {
   options.view = &view_of(line);
   options.details = line.has("long");
   options.key = line.value("get");
-  refuse_if(options.details && !options.view->details,
-            "--long does not go with --" + std::string(options.view->option));
+  const std::string with_view = " does not go with --" + std::string(options.view->option);
+  refuse_if(options.details && !options.view->details, "--long" + with_view + ", which has one form only");
   if (const OptionSpec* option = selection_option(line); option != nullptr && !options.view->selects) {
-    throw UsageError("--" + std::string(option->name) + " does not go with --" + std::string(options.view->option) +
-                     ", which takes trials whole");
+    throw UsageError("--" + std::string(option->name) + with_view + ", which takes trials whole");
   }
   options.selection = SelectionOptions::from(line);
   options.output = OutputOptions::from(line);
@@ -103,7 +102,8 @@ LsOptions LsOptions::from(const CommandLine& line) {
     refuse_if(line.has(of_tree) && options.view->option != "tree", "--" + std::string(of_tree) + " goes with --tree");
   }
   options.by_dtype = line.has("by");
-  refuse_if(options.by_dtype && line.has("depth"), "--depth and --by: element types have no levels");
+  refuse_if(options.by_dtype && line.has("depth"),
+            "--depth and --by: element types have no levels; leave out one of the two");
   if (const auto depth = line.integer("depth", 1)) {
     options.tree_depth = static_cast<std::size_t>(*depth);
   }

@@ -78,15 +78,15 @@ bool show_collections(Trial& trial, Showing& to) {
 std::vector<Column> hparam_columns(const LsOptions&) { return {{"key"}, {"value"}}; }
 
 bool show_hparams(Trial& trial, Showing& to) {
-  const Hyperparameters all = trial.hyperparameters();
-  for (const auto& [key, json] : all.values) {
+  const std::map<std::string, std::string> all = trial.hyperparameters();
+  for (const auto& [key, json] : all) {
     const HpValue value(json);
     to.rows.row({key, value.cell(to.options.output.json())});
   }
-  if (all.values.empty()) {
+  if (all.empty()) {
     to.messages.nothing("TensorUnavailable", "no hyperparameters were saved");
   }
-  return !all.values.empty();
+  return !all.empty();
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ constexpr Key keys[] = {
     {"last_complete_step", Align::right, [](Summary& of) { return Cell(of.trial.last_complete_step()); }},
     {"bytes", Align::right, bytes_cell},
     {"superseded", Align::right, [](Summary& of) { return Cell(superseded_values(of.trial)); }},
-    {"hparams", Align::right, [](Summary& of) { return Cell(std::uint64_t{of.trial.hyperparameters().records}); }},
+    {"hparams", Align::right, [](Summary& of) { return Cell(std::uint64_t{of.trial.hyperparameter_records()}); }},
     {"parameters", Align::right, parameters_cell},
     {"dtypes", Align::left, dtypes_cell},
     {"disk", Align::right, [](Summary& of) { return of.files() ? Cell(of.files()->bytes) : Cell(); }},
@@ -126,7 +126,7 @@ void say_details(const Trial& trial, Diagnostics& messages) {
     return;
   }
   say_superseded(trial.superseded(), messages);
-  for (const auto& [name, value] : trial.hyperparameters().values) {
+  for (const auto& [name, value] : trial.hyperparameters()) {
     messages.info(fmt::format("hyperparameter {} = {}", name, value));
   }
 }

@@ -149,11 +149,9 @@ class Merger {
         throw UsageError(at_line("not a JSON object of a shard"));
       }
     });
-    if (open_.lines > 0 && open_.to_be_closed) {
+    if (open_.lines > 0) {
       damaged_file(path +
                    ": the line that closes a shard is missing: the command that wrote it was ended, or lines are lost");
-    } else if (open_.lines > 0) {
-      messages_.note_once("shards of an older smd-reduce do not tell whether they are whole");
     }
   }
 
@@ -217,7 +215,6 @@ class Merger {
   /// The lines of a file since the last one that closed a shard.
   struct OpenShard {
     std::size_t lines = 0;
-    bool to_be_closed = false;
     bool damaged = false;  ///< Damage was reported.
   };
 
@@ -245,7 +242,6 @@ class Merger {
     invalid_if(!partial, "`partial` is not what --shard writes");
     const std::size_t at = note_part(object.at("trial").get<std::string>(), *partial);
     ++open_.lines;
-    open_.to_be_closed = partial->closed;
     if (says_no_rows) {
       return;
     }

@@ -131,18 +131,17 @@ void check(const ReduceCommandOptions& options, const CommandLine& line) {
   const bool spark = options.view == ReduceViewKind::spark;
   const bool in_parts = options.shard || options.merge;
   refuse_if(line.has("bins") && !hist, "--bins needs --hist");
-  const auto given = [&line](std::string_view name) { return line.has(name); };
-  refuse_if(hist && std::ranges::any_of(of_statistics, given),
+  refuse_if(hist && std::ranges::any_of(of_statistics, [&line](std::string_view name) { return line.has(name); }),
             "--hist counts values: it takes no -r, --abs, --source, --ddof or --nan");
   refuse_if(hist && in_parts, "--hist cannot be made in parts: give bounds with --bins and add up the counts");
   refuse_if(options.slice && (options.source == SourceChoice::saved || options.asks_for_saved()),
-            "--slice: saved statistics are of whole values");
+            "--slice: saved statistics are of whole values; name the reductions, without --source saved");
   if (options.by.row) {
     refuse_if(options.view != ReduceViewKind::rows || options.svg(),
               "--by: row is for statistics: not with --hist, --pivot, --spark or -f svg");
     refuse_if(in_parts, "--by: rows of tensors cannot be made in parts: not with --shard or --merge");
     refuse_if(options.source == SourceChoice::saved || options.asks_for_saved(),
-              "--by: saved statistics are of whole values, not of rows");
+              "--by: saved statistics are of whole values, not of rows; name the reductions, without --source saved");
   }
   refuse_if(
       options.across && (hist || in_parts || options.following.follow || options.smooth || options.output.with_trial),
@@ -153,8 +152,9 @@ void check(const ReduceCommandOptions& options, const CommandLine& line) {
     refuse_if(!options.by.step, "--smooth goes over steps: --by must have step");
     refuse_if(options.reading.superseded != Superseded::left_out,
               "--smooth uses no superseded values: not with --superseded or --with-superseded");
-    refuse_if(options.following.follow && (options.selection.steps || options.selection.every != 1),
-              "--smooth goes over all steps: with --follow not with --step or --every");
+    refuse_if(
+        options.following.follow && (options.selection.steps || options.selection.every != 1),
+        "--smooth goes over all steps: with --follow choose rows by --where 'step >= N', not by --step or --every");
   }
   if (pivot || spark) {
     const std::string flag = pivot ? "--pivot" : "--spark";
@@ -165,9 +165,9 @@ void check(const ReduceCommandOptions& options, const CommandLine& line) {
             "--spark draws a picture: -f " + options.output.format + " cannot hold it");
   refuse_if(
       options.reading.superseded == Superseded::included &&
-          (options.by_given || options.across || in_parts || options.view != ReduceViewKind::rows || options.svg()),
-      "--with-superseded prints a row for each value: not with --by, --across, --hist, --pivot, --spark, --shard, "
-      "--merge or -f svg");
+          (options.by != By() || options.across || in_parts || options.view != ReduceViewKind::rows || options.svg()),
+      "--with-superseded prints a row for each value: not with another --by, --across, --hist, --pivot, --spark, "
+      "--shard, --merge or -f svg");
   refuse_if(options.shard && options.output.limit, "--shard makes parts to be merged whole: give --limit with --merge");
   refuse_if(options.shard && options.output.format == "jsonl" && !options.output.columns.empty(),
             "--shard --jsonl makes parts to be merged whole: give --columns with --merge");
@@ -235,9 +235,7 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
   options.reduce.ddof = static_cast<std::uint64_t>(line.integer("ddof", 0, std::int64_t{1} << 53).value_or(0));
   options.reduce.omit_nan = line.value("nan") == "omit";
   options.by_given = line.has("by");
-  if (options.by_given) {
-    options.by = By::from(line, by_row_words);
-  }
+  options.by = By::from(line, by_row_words);
   options.across = line.has("across");
   options.smooth = line.convert("smooth", smoothing_weight);
   options.view = only_flag(line, view_flags);

@@ -50,6 +50,10 @@ struct ReduceCommandOptions : ShowOptions {
   [[nodiscard]] bool asks_for_saved() const noexcept;
   /// Whether a row may pool several values.
   [[nodiscard]] bool pools() const noexcept { return !by.tensor || !by.step || !by.worker || across; }
+  /// Whether --smooth has series of single workers, of which rows show the first at each step.
+  [[nodiscard]] bool smooths_first_workers() const noexcept {
+    return smooth && by.tensor && by.worker && !selection.worker && !selection.all_workers;
+  }
   /// Whether other shards may have more to pool with the rows, as doubles: the shortest text of a float32 would not do.
   [[nodiscard]] bool pooled_later() const noexcept { return shard.has_value() && !by.step; }
 };

@@ -15,7 +15,6 @@ namespace smd::tool::reduce {
 namespace {
 
 constexpr std::string_view version = "3";
-constexpr std::string_view unclosed_version = "2";  // of shards without a last line of their own
 
 // The numbers that identify the part, in the order of the text.
 template <class Data>
@@ -70,9 +69,7 @@ std::string to_text(const Partial& partial) {
 
 std::optional<Partial> parse_partial(std::string_view text) {
   Partial partial;
-  const std::string_view written = word(text);
-  partial.closed = written == version;
-  bool good = partial.closed || written == unclosed_version;
+  bool good = word(text) == version;
   const auto take = [&]<class Number>(Number& number) {
     const std::optional<Number> parsed = text::parsed<Number>(word(text));
     good = good && parsed;

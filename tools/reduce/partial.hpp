@@ -23,7 +23,6 @@ struct Partial {
   std::string how;
   ReduceOptions options;
   std::optional<PartialReduction> data;  ///< Absent for complex numbers.
-  bool closed = true;                    ///< A `last_line` follows: older versions wrote none.
 };
 
 /// Words separated by spaces, numbers as decimal text that reads back the same: safe in any JSON program.

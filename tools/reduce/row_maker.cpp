@@ -178,6 +178,7 @@ class RowMaker {
       const std::uint32_t to = place_of_row(key, piece.rows_[from]);
       rows_[to].lost = rows_[to].lost || piece.rows_[from].lost;
       rows_[to].damaged = rows_[to].damaged || piece.rows_[from].damaged;
+      rows_[to].strings = rows_[to].strings || piece.rows_[from].strings;
       for (std::size_t i = 0; i < wanted_.size(); ++i) {
         if (Statistic& statistic = piece.statistics_of(from)[i]; !statistic.missing()) {
           statistics_of(to)[i] = std::move(statistic);
@@ -258,6 +259,7 @@ class RowMaker {
     bool pools = false;    ///< Several entries.
     bool lost = false;     ///< Some elements could not be read,
     bool damaged = false;  ///< and not only because they are strings.
+    bool strings = false;  ///< It pools strings, which have no elements.
   };
   /// What a record is for.
   struct Target {
@@ -383,7 +385,10 @@ class RowMaker {
       fail(target, about_slice(target.tensor, result_.misfit));
     } else if (result_.dtype == Dtype::string) {
       unavailable_.strings.emplace(target.tensor);
-      fail(target);
+      row_of(target).strings = true;
+      if (!row_of(target).pools) {
+        fail(target);
+      }
     } else if (options_.by.row) {
       take_rows(target);
     } else if (rows_[target.row].pools) {
@@ -497,14 +502,14 @@ class RowMaker {
       saved = saved || (there && is_saved(from.plan->how[i]));
       computed = computed || (there && from.plan->how[i] == How::computed);
     }
-    const bool nothing_left = damaged && !saved && !computed;
+    const bool nothing_left = (damaged || from.strings) && !saved && !computed;
     any_ = any_ || !nothing_left;
     if (nothing_left && !((options_.pools() || options_.shard) &&
                           (lost || from.damaged || pools_.contains(static_cast<std::uint32_t>(index))))) {
       return false;
     }
     static_cast<RowFacts&>(row) = static_cast<const RowFacts&>(from);
-    row.selected = session_.shows(from.tensor, from.step);
+    row.selected = session_.shows(from.tensor, from.step, from.worker);
     row.elapsed =
         from.wall_time && session_.started ? std::optional(*from.wall_time - *session_.started) : std::nullopt;
     row.source = saved && computed ? "mixed" : saved ? "saved" : computed ? "computed" : "";

@@ -42,8 +42,8 @@ class SmoothView : public ResultView {
   void follow(const Trial& trial) override { trial_now_ = &trial; }
 
   void row(const ResultRow& row) override {
-    std::vector<SmoothedSeries>& series = series_[{trial_, std::string(row.tensor), std::string(row.worker), row.row,
-                                                   separates_modes(selection_) ? row.mode : Mode::global}];
+    std::vector<SmoothedSeries>& series =
+        series_[{trial_, std::string(row.tensor), std::string(row.worker), row.row, row.mode}];
     series.resize(row.statistics.size(), {weight_});
     statistics_.clear();
     for (std::size_t i = 0; i < row.statistics.size(); ++i) {
@@ -87,7 +87,7 @@ class SmoothView : public ResultView {
   }
 
   double weight_;
-  const SelectionOptions& selection_;  ///< If it is of several modes, each has series of its own.
+  const SelectionOptions& selection_;
   std::vector<Wanted> wanted_;
   std::unique_ptr<ResultView> view_;
   std::string trial_;

@@ -6,6 +6,7 @@
 #include "select/trial_times.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace smd::tool::reduce {
@@ -67,13 +68,22 @@ SelectionNeeds selection_needs(const ReduceCommandOptions& options) {
   }};
 }
 
-bool Session::shows(std::string_view tensor, GlobalStep step) const {
-  return !shown || (shown->has(step) && (tensor.empty() || shown->wants(tensor, step)));
+bool Session::shows(std::string_view tensor, GlobalStep step, std::string_view worker) const {
+  if (shown && !(shown->has(step) && (tensor.empty() || shown->wants(tensor, step)))) {
+    return false;
+  }
+  const SelectedStep at = {.step = step};
+  return workers.size() < 2 || any_entry(trial, entry_query(options.selection, {std::string(tensor)}, {&at, 1}),
+                                         [&](const TensorEntry& entry) { return entry.worker == worker; });
 }
 
 void Session::for_each_entry(const Piece& piece, const std::function<void(const TensorEntry&)>& visit) const {
   EntryQuery query = entry_query(options.selection, {piece.tensors.begin(), piece.tensors.end()}, piece.steps);
   query.arrivals = selection.arrivals;
+  if (!workers.empty()) {
+    query.workers = workers;
+    query.first_worker_only = false;
+  }
   trial.for_each_entry(query, [&](const TensorEntry& entry) {
     if (counts(entry) && selection.steps.wants(entry.tensor, entry.step)) {
       visit(entry);
@@ -127,6 +137,11 @@ Session open_session(Trial& trial, const std::string& name, const ReduceCommandO
     session.started = first_time(trial, messages);
   }
   if (options.smooth && !session.selection.empty()) {
+    if (options.smooths_first_workers()) {
+      std::set<std::string, std::less<>> shown;
+      session.for_each_entry([&shown](const TensorEntry& entry) { shown.emplace(entry.worker); });
+      session.workers.assign(shown.begin(), shown.end());
+    }
     SelectionOptions all = options.selection;
     all.steps.reset();
     all.every = 1;

@@ -43,9 +43,11 @@ struct Session {
   /// With --smooth: the steps selected; `selection` then has all of the mode.
   std::optional<TensorSteps> shown = {};
   std::optional<double> started = {};  ///< When the trial's first value was written, if that is asked for.
+  /// With --smooth: the workers whose whole series are read, though only the first at each step is selected.
+  std::vector<std::string> workers = {};
 
   /// Whether an entry is selected, and not only read to be smoothed.
-  [[nodiscard]] bool shows(std::string_view tensor, GlobalStep step) const;
+  [[nodiscard]] bool shows(std::string_view tensor, GlobalStep step, std::string_view worker) const;
   /// All that is selected.
   [[nodiscard]] Piece whole() const noexcept { return {selection.steps.steps, selection.tensors}; }
   /// Calls `visit` for the entries of a piece that hold more than a shape, in the documented order.

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace smd::tool::report {
 
@@ -39,17 +40,21 @@ void append_lines(std::string& out, const std::vector<std::string>& lines, std::
   out += lines.size() > most ? fmt::format(fmt::runtime(more), lines.size() - most) : "";
 }
 
-/// Appends the warnings of rules, each once, as far as there is room.
+/// Appends the warnings of rules, and why those that follow losses were not evaluated, each once, as far as there is
+/// room.
 void append_warnings(std::string& out, const TrialReport& trial) {
-  std::vector<std::pair<std::string_view, std::string>> warnings;  // and the rules that have it
+  std::vector<std::pair<std::string_view, std::vector<std::string_view>>> warnings;  // and the rules that have it
+  const auto add = [&](std::string_view text, const RuleResult& of) {
+    auto found = std::ranges::find(warnings, text, [](const auto& one) { return one.first; });
+    found = found == warnings.end() ? warnings.insert(found, {text, {}}) : found;
+    add_once(found->second, std::string_view(of.name));
+  };
   for (const RuleResult& result : trial.results) {
-    for (const std::string& warning : result.warnings) {
-      const auto found = std::ranges::find(warnings, warning, [](const auto& one) { return one.first; });
-      if (found == warnings.end()) {
-        warnings.emplace_back(warning, result.name);
-      } else {
-        found->second += ", " + result.name;
-      }
+    std::ranges::for_each(result.warnings, [&](const std::string& warning) { add(warning, result); });
+  }
+  for (const RuleResult* const result : trial.all_results()) {
+    if (result->status == RuleStatus::not_evaluated && follows_losses(*result)) {
+      add(result->message, *result);
     }
   }
   if (warnings.empty()) {
@@ -60,18 +65,18 @@ void append_warnings(std::string& out, const TrialReport& trial) {
   append_lines(out,
                mapped(warnings,
                       [](const auto& one) {
-                        return fmt::format("- {}: {}", markdown_text(one.second, most_name), markdown_text(one.first));
+                        return fmt::format("- {}: {}",
+                                           markdown_text(joined(one.second, ", ", std::identity()), most_name),
+                                           markdown_text(one.first));
                       }),
                "- and {} more\n", std::clamp<std::size_t>(most_lines - std::min(most_lines, lines), 1, most_shown));
 }
 
 std::vector<std::string_view> not_evaluated(const TrialReport& trial) {
   std::vector<std::string_view> names;
-  for (const std::vector<RuleResult>* const results : {&trial.results, &trial.passed_over}) {
-    for (const RuleResult& result : *results) {
-      if (result.status == RuleStatus::not_evaluated || result.status == RuleStatus::error) {
-        names.push_back(result.name);
-      }
+  for (const RuleResult* const result : trial.all_results()) {
+    if (result->status == RuleStatus::not_evaluated || result->status == RuleStatus::error) {
+      add_once(names, std::string_view(result->name));
     }
   }
   return names;
@@ -103,12 +108,11 @@ std::string trial_markdown(const TrialReport& trial) {
     out += "\n| rule | first step | |\n|---|---:|---|\n";
     append_lines(out, rules, "| and {} more | | |\n");
   }
-  std::vector<std::string> losses;
-  for (const LossFacts& loss : losses_of(trial)) {
-    losses.push_back(fmt::format("| {} | {} | {} | {} |", markdown_text(loss.name(), most_name),
-                                 short_text(loss.facts.last.y), loss.facts.least ? short_text(loss.facts.least->y) : "",
-                                 loss.facts.least ? fmt::format("{:.0f}", loss.facts.least->x) : ""));
-  }
+  const std::vector<std::string> losses = mapped(losses_of(trial), [](const LossFacts& loss) {
+    const std::optional<ChartPoint>& least = loss.facts.least;
+    return fmt::format("| {} | {} | {} | {} |", markdown_text(loss.name(), most_name), short_text(loss.facts.last.y),
+                       least ? short_text(least->y) : "", least ? fmt::format("{:.0f}", least->x) : "");
+  });
   if (!losses.empty()) {
     out += "\n| loss | last | best | at step |\n|---|---:|---:|---:|\n";
     append_lines(out, losses, "| and {} more | | | |\n");
@@ -176,7 +180,7 @@ std::string trial_json(const TrialReport& trial) {
     problems.push_back(facts.incomplete);
   }
   const auto first = first_not_finite(trial);
-  std::size_t rule = 0;
+  std::size_t rule = 0;  // those passed over come last, and found nothing
   return json_object(
       {{"trial", json(trial.name)},
        {"layout", json(read ? Cell(facts.layout) : Cell())},
@@ -192,9 +196,11 @@ std::string trial_json(const TrialReport& trial) {
                                          {"best", json(loss.facts.least ? Cell(loss.facts.least->y) : Cell())},
                                          {"step_of_best", json(step)}});
                    })},
-       {"results", json_array(trial.results,
-                              [&](const RuleResult& result) {
-                                return result_json(trial, result, trial.tallies[rule++].count());
+       {"results", json_array(trial.all_results(),
+                              [&](const RuleResult* result) {
+                                const std::size_t i = rule++;
+                                return result_json(trial, *result,
+                                                   i < trial.tallies.size() ? trial.tallies[i].count() : 0);
                               })},
        {"first_nan",
         first ? json_object({{"tensor", json(first->tensor)}, {"step", json(first->step.value)}}) : "null"},

@@ -77,7 +77,9 @@ std::size_t columns_for(std::size_t curves) noexcept {
   return std::clamp<std::size_t>(points_of_figure / (4 * std::max<std::size_t>(curves, 1)), 6, 560);
 }
 
-Figures::Figures(std::span<const TrialReport> trials) {
+Figures::Figures(std::span<const TrialReport> trials)
+    : steps_(step_axis(
+          std::ranges::any_of(trials, [](const TrialReport& trial) { return trial.facts.modes.size() > 1; }))) {
   const bool several = trials.size() > 1;
   for (std::size_t trial = 0; trial < trials.size(); ++trial) {
     const std::string begin = several && !trials[trial].label.empty() ? trials[trial].label + ": " : std::string();
@@ -88,7 +90,7 @@ Figures::Figures(std::span<const TrialReport> trials) {
         of.findings += found.count;
         for (const FindingMark& mark : found.marks) {
           of.marks.push_back(
-              {mark.step,
+              {static_cast<double>(mark.step.value),
                fmt::format("{}step {}, {}: {}", begin, mark.step.value, trials[trial].results[rule].name, mark.message),
                link, several ? std::optional(trial) : std::nullopt});
         }
@@ -110,27 +112,28 @@ std::string Figures::linked_name(std::string_view tensor) const {
 }
 
 std::vector<ChartFinding> Figures::marks_of(const std::set<std::string>& tensors) const {
-  std::vector<const Mark*> marks;
+  std::vector<const ChartFinding*> marks;
   for (const std::string& tensor : tensors) {
     if (const auto found = tensors_.find(tensor); found != tensors_.end()) {
-      for (const Mark& mark : found->second.marks) {
+      for (const ChartFinding& mark : found->second.marks) {
         marks.push_back(&mark);
       }
     }
   }
-  std::ranges::stable_sort(marks, {}, &Mark::step);
+  std::ranges::stable_sort(marks, {}, &ChartFinding::x);
   std::vector<ChartFinding> findings;
   std::set<std::string_view> seen;  // a rule is marked once, where it found something first
-  std::erase_if(marks, [&](const Mark* mark) { return !seen.insert(mark->link).second; });
+  std::erase_if(marks, [&](const ChartFinding* mark) { return !seen.insert(mark->link).second; });
   const std::size_t every = (marks.size() + most_marks - 1) / most_marks;
   for (std::size_t i = 0; i < marks.size(); i += every) {
-    findings.push_back({static_cast<double>(marks[i]->step.value), marks[i]->text, marks[i]->link, marks[i]->hue});
+    findings.push_back(*marks[i]);
   }
   return findings;
 }
 
 std::string Figures::add(Figure figure) {
   ++figures_;
+  figure.chart.x = steps_;
   figure.chart.findings = marks_of(figure.tensors);
   for (const std::string& tensor : figure.tensors) {
     std::size_t& first = tensors_[tensor].figure;
@@ -142,7 +145,6 @@ std::string Figures::add(Figure figure) {
     out += fmt::format("<p class=\"remark\">{}</p>\n", xml(figure.remark));
   }
   const std::string behind = numbers_table(figure.chart, figure.rows) + joined(figure.commands, "", command_html);
-
   return out + details_html("Numbers and command", behind) + "</figure>\n";
 }
 
@@ -213,11 +215,6 @@ std::vector<std::string> tensors_of(std::span<const TrialReport> trials,
     }
   }
   return {names.begin(), names.end()};
-}
-
-ChartAxis step_axis(std::span<const TrialReport> trials) {
-  return tool::step_axis(
-      std::ranges::any_of(trials, [](const TrialReport& trial) { return trial.facts.modes.size() > 1; }));
 }
 
 }  // namespace smd::tool::report

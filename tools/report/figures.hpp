@@ -18,7 +18,7 @@ namespace smd::tool::report {
 
 /// A chart for the page.
 struct Figure {
-  Chart chart;
+  Chart chart;                             ///< Without its axis of steps.
   std::set<std::string> tensors = {};      ///< Whose findings are marked.
   std::vector<std::string> commands = {};  ///< Which print the same numbers.
   std::string remark = {};                 ///< Text below it; may be empty.
@@ -38,21 +38,15 @@ class Figures {
   [[nodiscard]] std::size_t findings_of(std::string_view tensor) const;
 
  private:
-  struct Mark {
-    GlobalStep step = {};
-    std::string text = {};
-    std::string link = {};
-    std::optional<std::size_t> hue = {};  // of its trial, if there are several
-  };
-
   [[nodiscard]] std::vector<ChartFinding> marks_of(const std::set<std::string>& tensors) const;
 
   struct OfTensor {
-    std::vector<Mark> marks = {};
+    std::vector<ChartFinding> marks = {};  // with the hue of the trial, if there are several
     std::size_t findings = 0;
     std::size_t figure = 0;  // the first that shows it; 0: none
   };
 
+  ChartAxis steps_;                                       // of every figure
   std::map<std::string, OfTensor, std::less<>> tensors_;  // empty name: no tensor
   std::size_t figures_ = 0;
 };
@@ -87,8 +81,5 @@ using PickCurve = std::function<const ThinCurve&(const ModeHistory&)>;
 /// Names of the tensors of some role in any trial, in byte order.
 [[nodiscard]] std::vector<std::string> tensors_of(std::span<const TrialReport> trials,
                                                   const std::function<bool(const TensorHistory&)>& which);
-
-/// The axis of steps; its name says so if steps are counted over all modes.
-[[nodiscard]] ChartAxis step_axis(std::span<const TrialReport> trials);
 
 }  // namespace smd::tool::report

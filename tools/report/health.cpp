@@ -28,7 +28,6 @@ struct RuleWords {
   std::string_view rule;
   bool grave;
   std::string_view words;
-  /// Looks at losses until the end of training; PoorWeightInitialization looks only at the first.
   bool on_losses = false;
 };
 constexpr std::array<RuleWords, 9> rule_words = {{
@@ -54,37 +53,52 @@ bool triggered(const RuleResult& result) {
   return result.status == RuleStatus::issues_found && !result.findings.empty();
 }
 
-// Says which number is a loss by its name, if rules were to follow losses and none was evaluated; else nothing.
+// Says which number is a loss by its name or collection, if rules were to follow losses and none was evaluated; or
+// which loss rose, if LossNotDecreasing was not evaluated; else nothing. Of two or three values, a rise may be noise.
 std::string unjudged_loss(const TrialReport& trial) {
-  std::vector<std::string_view> rules;
-  for (const std::vector<RuleResult>* const results : {&trial.results, &trial.passed_over}) {
-    for (const RuleResult& result : *results) {
-      const RuleWords* const words = words_of(result);
-      if (words == nullptr || !words->on_losses) {
-        continue;
-      }
-      if (result.status != RuleStatus::not_evaluated) {
-        return {};
-      }
-      rules.push_back(result.name);
+  std::vector<std::string_view> rules;  // that could not be evaluated
+  bool any_evaluated = false;
+  bool may_rise = false;
+  for (const RuleResult* const result : trial.all_results()) {
+    if (follows_losses(*result) && result->status == RuleStatus::not_evaluated) {
+      add_once(rules, std::string_view(result->name));
+      may_rise = may_rise || result->rule == "LossNotDecreasing";
+    } else {
+      any_evaluated = any_evaluated || follows_losses(*result);
     }
   }
-  const auto& all = trial.histories.tensors;
-  const auto loss = std::ranges::find_if(
-      all, [](const auto& one) { return one.second.scalar() && smd::text::is_loss_name(one.first); });
-  return rules.empty() || loss == all.end() ? std::string()
-                                            : fmt::format("Not sure: {} was saved, but {} could not be evaluated",
-                                                          loss->first, fmt::join(rules, ", "));
+  std::string what;
+  for (const auto& [name, history] : trial.histories.tensors) {
+    const bool loss = history.role == Role::loss || (history.scalar() && smd::text::is_loss_name(name));
+    if (!any_evaluated && what.empty() && loss) {
+      what = name + " was saved";
+    }
+  }
+  for (const LossFacts& loss : losses_of(trial)) {
+    const double first = loss.facts.first.y;
+    const bool rose = loss.facts.last.y > first + 0.05 * std::abs(first);  // increase_threshold_percent, by default
+    if (may_rise && what.empty() && loss.facts.counts.points >= 4 && rose) {
+      what = loss.name() + " rose";
+    }
+  }
+  return rules.empty() || what.empty()
+             ? std::string()
+             : fmt::format("Not sure: {}, but {} could not be evaluated", what, fmt::join(rules, ", "));
+}
+
+// ` of worker_2`, if the trial has other workers.
+std::string of_worker(const Finding& finding, const TrialReport& trial) {
+  return finding.worker && trial.facts.workers.size() > 1 ? " of " + *finding.worker : std::string();
 }
 
 // The tensor that a finding is about. Overtraining names a pair by its validation loss and may mean the training loss.
-std::string tensor_html(const Finding& finding) {
-  std::string tensor = name_html(finding.tensor.value_or(""));
-  if (finding.check != "train") {
-    return tensor;
-  }
+std::string tensor_html(const Finding& finding, const TrialReport& trial) {
+  const std::string worker = of_worker(finding, trial);
   const auto training = std::ranges::find(finding.details, "training", &std::pair<std::string, std::string>::first);
-  return training == finding.details.end() ? tensor + " in training" : name_html(training->second);
+  if (finding.check == "train" && training != finding.details.end()) {
+    return name_html(training->second + worker);
+  }
+  return name_html(finding.tensor.value_or("") + worker) + (finding.check == "train" ? " in training" : "");
 }
 
 // The rules that found something grave, or else something worth a look.
@@ -100,8 +114,8 @@ void add_triggered(std::vector<std::string>& items, const TrialReport& trial, bo
     const std::string from = first.step ? fmt::format(", from step {} on", first.step->value) : std::string();
     items.push_back(words == nullptr ? fmt::format("{}{}: {}", link, from, name_html(first.message))
                                      : fmt::format("{}: {}{} ({} {})", link,
-                                                   fmt::format(fmt::runtime(words->words), tensor_html(first)), from,
-                                                   name_html(first.check), short_text(first.value)));
+                                                   fmt::format(fmt::runtime(words->words), tensor_html(first, trial)),
+                                                   from, name_html(first.check), short_text(first.value)));
   }
 }
 
@@ -134,6 +148,21 @@ std::string loss_item(const LossFacts& of) {
   return facts.least->x == facts.last.x ? fmt::format("{} fell from {:.3g} at step {} to its least, {}", loss,
                                                       facts.first.y, step_text(facts.first), last)
                                         : fmt::format("{}, and is again {}", was, last);
+}
+
+// A loss as the worker saved it that a finding is about; else as it is.
+LossFacts of_finding(const LossFacts& loss, const TrialReport& trial) {
+  const auto& workers = trial.history(loss.tensor)->workers;
+  for (const RuleResult& result : trial.results) {
+    const Finding first = triggered(result) ? result.findings.front() : Finding();
+    const std::string worker = of_worker(first, trial);
+    const auto curve = workers.find({first.worker.value_or(""), first.mode});
+    const bool same_mode = loss.mode.empty() || loss.mode.find(mode_text(first.mode)) != std::string::npos;
+    if (first.tensor == loss.tensor && same_mode && !worker.empty() && curve != workers.end()) {
+      return {loss.tensor + worker, loss.mode, curve->second.facts()};
+    }
+  }
+  return loss;
 }
 
 // The first items, and how many more there are.
@@ -207,6 +236,11 @@ bool is_grave(const RuleResult& result) {
   return words != nullptr && words->grave;
 }
 
+bool follows_losses(const RuleResult& result) {
+  const RuleWords* const words = words_of(result);
+  return words != nullptr && words->on_losses;
+}
+
 Headline headline_of(const TrialReport& trial) {
   if (!trial.unread.empty()) {
     return {"unknown", "Not read: " + trial.unread};
@@ -277,7 +311,8 @@ std::string health_html(const PageContext& page) {
   add_triggered(remarkable, trial, false);
   std::vector<LossFacts> of_losses = losses_of(trial);
   of_losses.resize(std::min(of_losses.size(), most_losses_told));
-  const std::vector<std::string> losses = mapped(of_losses, loss_item);
+  const std::vector<std::string> losses =
+      mapped(of_losses, [&](const LossFacts& loss) { return loss_item(of_finding(loss, trial)); });
   const std::string_view rest = trial.results.empty() ? "#trial" : "#rules";
   out += first_items(broken, rest);
   out += broken.empty() || remarkable.empty() ? "" : "<p>Worth a look:</p>\n";

@@ -55,7 +55,6 @@ std::string fan_figure(const PageContext& page, const TrialReport& trial, const 
   return page.figures.add(
       {.chart = {.title = title_of(page, trial, tensor),
                  .subtitle = mode == Mode::global ? std::string() : fmt::format("mode {}", mode_text(mode)),
-                 .x = step_axis(page.trials),
                  .y = {.name = "percentiles of the elements"},
                  .content = fan_of(fan)},
        .tensors = {tensor},
@@ -67,7 +66,6 @@ std::string bucket_figure(const PageContext& page, const TrialReport& trial, con
                           const HeatMap& map) {
   return page.figures.add({.chart = {.title = title_of(page, trial, tensor),
                                      .subtitle = "buckets that the job saved",
-                                     .x = step_axis(page.trials),
                                      .y = {.name = "elements"},
                                      .content = map},
                            .tensors = {tensor},

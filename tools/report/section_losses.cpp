@@ -57,7 +57,6 @@ std::string value_figure(const PageContext& page, const std::string& title, cons
   const bool scalar = std::ranges::all_of(
       curves, [&](const NamedCurve& curve) { return page.trials[curve.trial].history(curve.tensor)->scalar(); });
   Figure figure = {.chart = {.title = title,
-                             .x = step_axis(page.trials),
                              .y = {.name = scalar ? "value" : "mean of the elements", .robust = true},
                              .content = curve_set(page.trials, curves)},
                    .tensors = names,

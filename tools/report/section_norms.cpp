@@ -33,10 +33,7 @@ std::string figure_of(const PageContext& page, const Many& many, const std::stri
   if (curves.empty()) {
     return {};
   }
-  Figure figure = {.chart = {.title = title,
-                             .x = step_axis(page.trials),
-                             .y = many.y,
-                             .content = curve_set(page.trials, curves, all)},
+  Figure figure = {.chart = {.title = title, .y = many.y, .content = curve_set(page.trials, curves, all)},
                    .tensors = together};
   if (all != 0) {
     figure.rows = rows_of_group;
@@ -90,12 +87,12 @@ std::string norms_section(const PageContext& page) {
                        .y = {.name = "|change since the step before| / |weights|", .scale = ScaleKind::logarithmic},
                        .pick = [](const ModeHistory& series) -> const ThinCurve& { return series.update_ratio; }};
   const std::vector<std::string> weights = of_role(page, Role::weight);
-  std::vector<std::string> figures;
-  figures.push_back(figures_of(page, {"Gradients", "l2", "gradients", norm, l2}, of_role(page, Role::gradient)));
-  figures.push_back(figures_of(page, {"Weights", "l2", "weights", norm, l2}, weights));
-  figures.push_back(figures_of(page, {"Biases", "l2", "biases", norm, l2}, of_role(page, Role::bias)));
-  figures.push_back(figures_of(page, update, weights));
-  std::string out = figure_grid(std::move(figures), 4, {});
+  std::string out =
+      figure_grid({figures_of(page, {"Gradients", "l2", "gradients", norm, l2}, of_role(page, Role::gradient)),
+                   figures_of(page, {"Weights", "l2", "weights", norm, l2}, weights),
+                   figures_of(page, {"Biases", "l2", "biases", norm, l2}, of_role(page, Role::bias)),
+                   figures_of(page, update, weights)},
+                  4, {});
   for (const TrialReport& trial : page.trials) {
     if (trial.histories.left_out != 0 && !out.empty()) {
       out += fmt::format("<p class=\"remark\">{}: the ratio of updates leaves {} large weights out.</p>\n",

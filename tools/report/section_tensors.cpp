@@ -120,10 +120,9 @@ std::string tensors_section(const PageContext& page) {
 }
 
 std::string commands_section(const PageContext& page) {
-  const std::string& operands = page.operands;
   std::string out = "<p>Each figure has the command line behind it that prints its numbers. All at once:</p>\n";
-  out +=
-      command_html(fmt::format("smd-ls {} --summary", operands)) + command_html(fmt::format("smd-ls {} -l", operands));
+  out += command_html(fmt::format("smd-ls {} --summary", page.operands)) +
+         command_html(fmt::format("smd-ls {} -l", page.operands));
   for (const auto& [role, collection, reduction] : {std::tuple(Role::loss, "-c losses", "mean"),
                                                     {Role::gradient, "-c gradients", "l2"},
                                                     {Role::weight, "-c weights", "l2"}}) {

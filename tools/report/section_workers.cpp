@@ -32,7 +32,6 @@ std::string seconds_figure(const PageContext& page) {
   }
   return page.figures.add(
       {.chart = {.title = "Time per step",
-                 .x = step_axis(page.trials),
                  .y = {.name = "seconds since the step before was written", .least = 0, .robust = true},
                  .content = std::move(set)},
        .commands = {fmt::format("smd-ls {} --steps -l", page.operands)}});
@@ -63,7 +62,6 @@ std::string spread_figure(const PageContext& page, const TrialReport& trial, con
   }
   return page.figures.add({.chart = {.title = fmt::format("{} by worker", tensor),
                                      .subtitle = page.trials.size() > 1 ? trial.label : std::string(),
-                                     .x = step_axis(page.trials),
                                      .y = {.name = "value", .robust = true},
                                      .content = std::move(set)},
                            .tensors = {tensor},

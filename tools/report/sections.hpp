@@ -57,6 +57,8 @@ struct Headline {
 [[nodiscard]] Headline headline_of(const TrialReport& trial);
 /// Whether what a rule finds is grave, and not only worth a look.
 [[nodiscard]] bool is_grave(const RuleResult& result);
+/// Whether a rule looks at losses until the end of training; PoorWeightInitialization looks only at the first.
+[[nodiscard]] bool follows_losses(const RuleResult& result);
 
 /// A table of several trials; empty if there is one.
 [[nodiscard]] std::string runs_section(const PageContext& page);

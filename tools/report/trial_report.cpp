@@ -102,13 +102,20 @@ const TensorHistory* TrialReport::history(std::string_view tensor) const {
   return found == histories.tensors.end() ? nullptr : &found->second;
 }
 
+std::vector<const RuleResult*> TrialReport::all_results() const {
+  const auto address = [](const RuleResult& result) { return &result; };
+  std::vector<const RuleResult*> all = mapped(results, address);
+  std::ranges::copy(mapped(passed_over, address), std::back_inserter(all));
+  return all;
+}
+
 TrialFacts facts_of(const Trial& trial) {
   TrialFacts facts = {.layout = std::string(trial.layout().name),
                       .status = std::string(job_status(trial)),
                       .tensors = trial.tensor_names().size(),
                       .last_complete = trial.last_complete_step(),
                       .exit_code = trial.exit_code(),
-                      .hyperparameters = trial.hyperparameters().values};
+                      .hyperparameters = trial.hyperparameters()};
   const std::vector<Mode> claimed = trial.modes();  // by any worker; a step's own is that of its first
   std::set<Mode> modes(claimed.begin(), claimed.end());
   for (const StepInfo& info : trial.step_infos()) {

@@ -108,6 +108,8 @@ struct TrialReport {
 
   /// What one tensor did; null if nothing was gathered of it.
   [[nodiscard]] const TensorHistory* history(std::string_view tensor) const;
+  /// The results, then those passed over.
+  [[nodiscard]] std::vector<const RuleResult*> all_results() const;
 };
 
 /// The pictures and texts of a page, by the collections that logs have for them. What cannot be read is left out.

@@ -254,6 +254,8 @@ std::vector<RuleRequest> rule_requests(const RuleOptions& options, const Request
 std::span<const OptionSpec> RuleOptions::table() noexcept { return rule_options; }
 
 RuleOptions RuleOptions::from(const CommandLine& line) {
+  refuse_if(contains(mapped(line.values("rule"), detail::folded), "all"),
+            "no rule 'all': smd-rule --list shows them, and smd-report evaluates all that it can");
   return {line.values("rule"), line.convert_all("param", parameter_from), line.values("config")};
 }
 

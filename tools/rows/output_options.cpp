@@ -4,6 +4,7 @@
 #include "cli/text.hpp"
 #include "text/number.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 namespace smd::tool {
@@ -33,7 +34,7 @@ constexpr auto output_table = in_group(
         valued(no_letter, "columns", "A,B", ArgumentKind::columns, "print these columns (JSON: keys) in this order")
             .list()
             .explained("Print these columns (JSON: keys) in this order; all stands for every column, also those that "
-                       "are printed only on request."),
+                       "are printed only on request. A name may have commas."),
         valued(no_letter, "sort", "K[,-K]", ArgumentKind::sort_keys,
                "sort rows by these columns, with - descending; numbers as numbers")
             .list()
@@ -69,27 +70,25 @@ constexpr auto output_table = in_group(
         flag(no_letter, "ascii", "only ASCII in tables and messages"),
     });
 
-std::vector<std::string> chosen_columns(const CommandLine& line) {
-  std::vector<std::string> columns = line.values("columns");
-  for (auto column = columns.begin(); column != columns.end(); ++column) {
-    // An object of JSON has each key once.
-    refuse_if(std::find(columns.begin(), column, *column) != column,
-              "--columns: " + single_quoted(*column) + " is given twice");
+/// As `OutputOptions::join_names`, of one option.
+template <class Name, class ColumnOf>
+void join(std::string_view option, std::vector<Name>& names, std::span<const std::string_view> known,
+          const ColumnOf& column_of) {
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    std::string whole = column_of(*name);
+    for (auto next = name + 1; next != names.end();) {
+      whole.append(1, ',').append(column_of(*next++));
+      if (contains(known, whole)) {
+        column_of(*name) = whole;
+        next = names.erase(name + 1, next);
+      }
+    }
+    // An object of JSON has each key once. That a column is unknown is said later.
+    const std::string& column = column_of(*name);
+    const bool is_column = known.empty() || contains(known, column) || column == "trial";
+    refuse_if(is_column && std::ranges::find(names.begin(), name, column, column_of) != name,
+              fmt::format("{}: {} is given twice", option, single_quoted(column)));
   }
-  return columns;
-}
-
-std::vector<SortKey> sort_keys(const CommandLine& line) {
-  std::vector<SortKey> keys;
-  for (const std::string& text : line.values("sort")) {
-    const bool descending = text.starts_with('-');
-    SortKey key = {text.substr(descending ? 1 : 0), descending};
-    refuse_if(key.column.empty(), "--sort: the name of a column is missing in " + single_quoted(text));
-    refuse_if(std::ranges::any_of(keys, [&](const SortKey& other) { return other.column == key.column; }),
-              "--sort: " + single_quoted(key.column) + " is given twice");
-    keys.push_back(std::move(key));
-  }
-  return keys;
 }
 
 }  // namespace
@@ -114,8 +113,12 @@ OutputOptions OutputOptions::from(const CommandLine& line) {
   options.format = last == nullptr                ? (options.to_terminal() ? "table" : "tsv")
                    : last->spec->name == "format" ? last->value
                                                   : std::string(last->spec->name);
-  options.columns = chosen_columns(line);
-  options.sort = sort_keys(line);
+  options.columns = line.values("columns");
+  options.sort = line.convert_all("sort", [](const std::string& text) {
+    const bool descending = text.starts_with('-');
+    invalid_if(text.size() == (descending ? 1U : 0U), "the name of a column is missing in " + single_quoted(text));
+    return SortKey{text.substr(descending ? 1 : 0), descending};
+  });
   options.limit = line.integer("limit", 0);
   options.where = line.convert_all("where", [](const std::string& text) { return parse_comparison(text); });
   options.header = !line.has("no-header");
@@ -127,6 +130,11 @@ OutputOptions OutputOptions::from(const CommandLine& line) {
   options.silent = line.has("quiet") && !options.file;
   options.quiet = options.silent && options.where.empty();
   return options;
+}
+
+void OutputOptions::join_names(std::span<const std::string_view> known) {
+  join("--columns", columns, known, [](std::string& name) -> std::string& { return name; });
+  join("--sort", sort, known, [](SortKey& key) -> std::string& { return key.column; });
 }
 
 std::string_view OutputOptions::row_option() const noexcept {

@@ -69,6 +69,9 @@ struct OutputOptions {
   static std::span<const OptionSpec> table() noexcept;
   /// @throws UsageError.
   static OutputOptions from(const CommandLine& line);
+  /// Lists are split at commas: puts names that have some together again, the longest ones that are `known` columns.
+  /// @throws UsageError if --columns or --sort names a column twice.
+  void join_names(std::span<const std::string_view> known);
 
   /// Whether rows are asked for as such: by their columns, their order, their number or a condition. Then views that
   /// draw pictures for people print rows.

@@ -27,16 +27,18 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
       messages_(&messages),
       limit_(options.limit),
       json_(options.json()) {
-  const bool all = options.columns.size() == 1 && options.columns.front() == "all";
-  const bool by_default = all || options.columns.empty();
-  const bool chooses_trial = contains(options.columns, trial_column);
+  OutputOptions asked = options;
+  asked.join_names(mapped(columns_, &Column::name));
+  const bool all = asked.columns.size() == 1 && asked.columns.front() == "all";
+  const bool by_default = all || asked.columns.empty();
   trial_column_ = columns_.empty() || !columns_.front().for_trial;
   if (trial_column_ &&  // else rows pool several trials
-      (by_default ? json_ || several_trials || options.with_trial : options.with_trial && !chooses_trial)) {
+      (by_default ? json_ || several_trials || options.with_trial
+                  : options.with_trial && !contains(asked.columns, trial_column))) {
     chosen_.emplace_back(std::nullopt);
   }
   if (!by_default) {
-    for (const std::string& name : options.columns) {
+    for (const std::string& name : asked.columns) {
       chosen_.push_back(find_column("--columns", name, options.column_hint));
     }
   }
@@ -53,9 +55,9 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
     first_ones_ = chosen_[i] == i;
   }
   sort_by_ =
-      mapped(options.sort, [&](const SortKey& key) { return find_column("--sort", key.column, options.column_hint); });
-  if (!options.sort.empty()) {
-    sorted_.emplace(options.sort, options.limit);
+      mapped(asked.sort, [&](const SortKey& key) { return find_column("--sort", key.column, options.column_hint); });
+  if (!asked.sort.empty()) {
+    sorted_.emplace(asked.sort, options.limit);
   }
   for (const Comparison& condition : options.where) {
     where_.emplace_back(find_column("--where", condition.name, options.column_hint), RowCondition(condition));
@@ -65,8 +67,8 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
   std::vector<Column> printed;
   for (const std::optional<std::size_t> index : chosen_) {
     Column& column = printed.emplace_back(index ? columns_[*index] : Column{.name = trial_column});
-    column.asked = !options.columns.empty() || (index ? column.asked : options.with_trial);
-    column.if_any = column.if_any && options.columns.empty();
+    column.asked = !asked.columns.empty() || (index ? column.asked : options.with_trial);
+    column.if_any = column.if_any && asked.columns.empty();
   }
   wanted_ = mapped(columns_, [this](const Column& column) { return wants(column.name); });
   format_ = make({out, options, messages, std::move(printed)});

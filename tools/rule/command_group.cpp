@@ -183,6 +183,7 @@ std::vector<std::string> environment_of(const ReportRecord& record) {
   add("_STEP", finding.step ? std::to_string(finding.step->value) : "");
   add("_MODE", finding.step ? to_string(finding.mode) : "");
   add("_TENSOR", finding.tensor.value_or(""));
+  add("_WORKER", finding.worker.value_or(""));
   add("_VALUE", measured(finding) ? number_text(finding.value) : "");
   add("_MESSAGE", finding.message);
   return variables;

@@ -71,8 +71,9 @@ constexpr auto own_options = in_group(
                "run CMD by sh each time a rule triggers, with the finding as JSON on its standard input")
             .explained("Run sh -c CMD for each step at which a rule triggers. The first finding of the step is on its "
                        "standard input, as JSON, and in SMD_RULE, SMD_RULE_TRIAL, SMD_RULE_STEP, SMD_RULE_MODE, "
-                       "SMD_RULE_TENSOR, SMD_RULE_VALUE and SMD_RULE_MESSAGE (empty where there is none); names are "
-                       "never pasted into CMD. What it prints goes to standard error. If it fails, a warning says so. "
+                       "SMD_RULE_TENSOR, SMD_RULE_WORKER, SMD_RULE_VALUE and SMD_RULE_MESSAGE (empty where there is "
+                       "none); names are never pasted into CMD. What it prints goes to standard error. If it fails, a "
+                       "warning says so. "
                        "It runs in a process group of its own; what of that is left after --trigger-timeout, or when a "
                        "signal or --timeout ends smd-rule, gets SIGTERM, and SIGKILL a second later."),
         valued(no_letter, "trigger-timeout", "D", ArgumentKind::duration,

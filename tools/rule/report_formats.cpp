@@ -15,7 +15,6 @@
 #include <array>
 #include <ctime>
 #include <map>
-#include <sstream>
 #include <unordered_map>
 
 namespace smd::tool::rule {
@@ -259,10 +258,12 @@ class SagemakerReport : public Report {
     const RuleResult& result = record.result;
     const bool nothing = result.status == RuleStatus::not_evaluated;
     std::string details = nothing ? "InsufficientInformationForRuleInvocation: " + result.message : result.message;
-    if (record.finding != nullptr) {
+    if (const Finding* const finding = record.finding; finding != nullptr) {
       details = "RuleEvaluationConditionMet: Evaluation of the rule " + result.rule + " at step " +
-                (record.finding->step ? std::to_string(record.finding->step->value) : "-") +
-                " resulted in the condition being met";
+                (finding->step ? std::to_string(finding->step->value) : "-") + " resulted in the condition being met";
+      // The message begins with the worker if the trial has several.
+      const std::string worker = finding->worker.value_or("");
+      details += finding->worker && finding->message.starts_with(worker + ": ") ? ", for " + worker : "";
     }
     for (const std::string& warning : result.warnings) {
       details += (details.empty() ? "warning: " : "; warning: ") + warning;
@@ -286,16 +287,6 @@ class SagemakerReport : public Report {
   bool any_ = false;
 };
 
-/// Escapes text line by line: line breaks stay.
-std::string xml_lines(const std::string& text) {
-  std::string out;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    out += xml(line) + "\n";
-  }
-  return out;
-}
-
 std::string attribute(std::string_view name, std::string_view value) {
   return " " + std::string(name) + "=\"" + xml(value) + "\"";
 }
@@ -314,7 +305,7 @@ struct Suite {
   std::string cases = {};  ///< As XML.
   std::map<RuleStatus, std::size_t> counts = {};
   double elapsed = 0;
-  std::string warnings = {};
+  std::string warnings = {};  ///< As XML.
 };
 
 /// junit: a test suite for each trial, a test case for each rule, as Ant's junitreport and CI systems read it.
@@ -334,7 +325,7 @@ class JunitReport : public Report {
     suite.elapsed += result.elapsed;
     suite.cases += test_case(record);
     for (const std::string& warning : result.warnings) {
-      suite.warnings += result.name + ": " + warning + "\n";
+      suite.warnings += xml(result.name + ": " + warning) + "\n";
     }
   }
 
@@ -360,8 +351,7 @@ class JunitReport : public Report {
     text += attribute("skipped", std::to_string(skipped));
     text += attribute("time", seconds_text(suite.elapsed)) + ">\n    <properties>\n      <property";
     text += attribute("name", "smd-rule") + attribute("value", version()) + "/>\n    </properties>\n" + suite.cases;
-    text += "    <system-out></system-out>\n    <system-err>" + xml_lines(suite.warnings) +
-            "</system-err>\n  </testsuite>\n";
+    text += "    <system-out></system-out>\n    <system-err>" + suite.warnings + "</system-err>\n  </testsuite>\n";
     context_.out.write(text);
   }
 

@@ -87,6 +87,7 @@ class SortedReport : public Report {
 Reports::Reports(const RuleCommandOptions& options, bool several_trials, std::size_t rule_width, Diagnostics& messages,
                  const std::optional<PartLine>& part, bool any_rule) {
   const auto add = [&](OutputOptions own, bool findings, bool results) {
+    own.join_names({});  // refuses a column that is named twice
     const ReportFormat& format = report_format(own.format);
     OutputFile out = own.open();
     refuse_if(std::ranges::any_of(destinations_, [&](const auto& other) { return other.out.replaces_same(out); }),

@@ -8,10 +8,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <system_error>
 #include <utility>
 
 #include "cli/interruption.hpp"
+#include "cli/mapped.hpp"
 #include "cli/terminal.hpp"
 #include "operands/operands.hpp"
 #include "run_facts.hpp"
@@ -29,7 +31,7 @@ std::vector<ColumnTable> column_tables() {
   return {column_table("", columns, "each scalar: NAME, NAME:min or NAME:max, NAME@best; each hyperparameter: hp.KEY")};
 }
 
-/// The runs of all places; of one that several places hold, the first.
+/// The runs of all places, each once, by the first path that leads to it.
 struct FoundRuns {
   std::vector<std::string> paths = {};
   std::map<std::string, std::string> names = {};  ///< By path: below the place in which it was found.
@@ -38,12 +40,16 @@ struct FoundRuns {
 
 FoundRuns found_runs(const std::vector<std::string>& places, const RunsOptions& options, Diagnostics& messages) {
   FoundRuns runs;
+  std::set<fs::path> known;  // without symbolic links; on S3 as they are
   std::string* const awaited = options.following.follow ? &runs.awaited : nullptr;
   for (const std::string& place : places) {
     const std::string folder(text::without_slashes(place));
     for (const std::string& path : found_trials(place, options.reading, messages, awaited)) {
       const bool below = path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
-      if (runs.names.emplace(path, path.substr(below ? folder.size() + 1 : path.rfind('/') + 1)).second) {
+      std::error_code unknown;
+      const fs::path real = fs::canonical(path, unknown);
+      if (known.insert(unknown ? fs::path(path) : real).second) {
+        runs.names.emplace(path, path.substr(below ? folder.size() + 1 : path.rfind('/') + 1));
         runs.paths.push_back(path);
       }
     }
@@ -117,15 +123,12 @@ bool follow_runs(const std::vector<std::string>& places, const RunsOptions& opti
   std::mutex mutex;
   std::condition_variable_any stopped;
   std::vector<RunFacts> runs;
-  std::map<std::string, std::size_t> steps;
+  std::vector<std::pair<std::string, std::size_t>> steps;  // of each run
   Clock::time_point quiet_since = Clock::now();
   while (true) {
     const FoundRuns found = found_runs(places, options, messages);
     runs = read_runs(found, runs, options, messages);
-    std::map<std::string, std::size_t> now;
-    for (const RunFacts& run : runs) {
-      now.emplace(run.trial, run.steps);
-    }
+    auto now = mapped(runs, [](const RunFacts& run) { return std::pair(run.trial, run.steps); });
     if (now != steps) {
       steps = std::move(now);
       quiet_since = Clock::now();

@@ -86,7 +86,7 @@ std::vector<std::string> RunsOptions::named() const {
   return names;
 }
 
-std::optional<bool> RunsOptions::least_is_best(const std::string& name, bool is_loss) const {
+std::optional<bool> RunsOptions::least_is_best(const std::string& name, bool is_loss, bool above_zero) const {
   if (contains(least, name) || contains(greatest, name)) {
     return contains(least, name);
   }
@@ -104,8 +104,10 @@ std::optional<bool> RunsOptions::least_is_best(const std::string& name, bool is_
   };
   const bool says = first_of(std::to_array<std::string_view>({"rejected", "std", "stddev", "stderr"})) == words.end();
   if (const auto found = first_of(least_words); says && found != words.end()) {
-    // scikit-learn negates losses, so that the greatest value is the best: `neg_log_loss`.
-    return first_of(std::to_array<std::string_view>({"neg", "negative"})) > found || contains(words, "likelihood");
+    // scikit-learn negates so that the greatest value is the best, as in neg_log_loss; neg_loss is of negative samples.
+    const bool negated = !above_zero && (contains(words, "neg") || contains(words, "negative"));
+    const bool is_share = contains(words, "d2") && contains(words, "score");  // that is explained: `d2_pinball_score`
+    return contains(words, "likelihood") || (!negated && !is_share);
   }
   const bool is_greatest = says && first_of(greatest_words) != words.end();
   return is_greatest || is_loss ? std::optional(!is_greatest) : std::nullopt;

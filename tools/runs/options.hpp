@@ -34,8 +34,8 @@ struct RunsOptions {
   /// The scalars that are asked for by name: those of -n, --min, --max and --best.
   [[nodiscard]] std::vector<std::string> named() const;
   /// Whether the least value of a scalar is its best; nullopt: its name does not say. `is_loss`: it is in the
-  /// collection `losses`.
-  [[nodiscard]] std::optional<bool> least_is_best(const std::string& name, bool is_loss) const;
+  /// collection `losses`. `above_zero`: some value is.
+  [[nodiscard]] std::optional<bool> least_is_best(const std::string& name, bool is_loss, bool above_zero) const;
 
   static std::span<const OptionSpec> table() noexcept;
   /// @throws UsageError.

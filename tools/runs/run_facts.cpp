@@ -6,7 +6,6 @@
 #include <functional>
 #include <iterator>
 #include <queue>
-#include <set>
 #include <smd/column.hpp>
 #include <smd/error.hpp>
 #include <utility>
@@ -56,7 +55,9 @@ ScalarValue value_at(const ColumnPart& part, std::size_t i) {
 }
 
 /// `unknown_last`: nobody can say what the last value is, unless one of the newest is not finite.
-std::optional<ScalarFacts> scalar_facts(const ScalarColumn& column, BestAndLast values, bool unknown_last) {
+std::optional<ScalarFacts> scalar_facts(const ScalarColumn& column, bool doubts_zero, bool unknown_last) {
+  BestAndLast values(true, doubts_zero);
+  BestAndLast greatest(false, false);
   const std::vector<ColumnPart> parts = parts_that_count(column);
   if (parts.empty()) {
     return std::nullopt;
@@ -71,6 +72,7 @@ std::optional<ScalarFacts> scalar_facts(const ScalarColumn& column, BestAndLast 
     const std::size_t i = next.top().second;
     next.pop();
     values.add(value_at(parts[i], taken[i]));
+    greatest.add(value_at(parts[i], taken[i]));
     if (++taken[i] < parts[i].size()) {
       next.emplace(parts[i].step(taken[i]).value, i);
     }
@@ -89,17 +91,10 @@ std::optional<ScalarFacts> scalar_facts(const ScalarColumn& column, BestAndLast 
   }
   const bool zero_is_best = values.best() && values.best()->number == 0;
   return ScalarFacts{.last = unknown_last && std::isfinite(values.last()->number) ? std::nullopt : values.last(),
-                     .best = values.doubted_zero() && zero_is_best ? std::nullopt : values.best(),
+                     .least = values.doubted_zero() && zero_is_best ? std::nullopt : values.best(),
+                     .greatest = greatest.best(),
                      .doubted_zero = values.doubted_zero(),
                      .of_one_mode = sum_of(parts, &ColumnPart::size) < column.size()};
-}
-
-Cell cell_of(const std::optional<ScalarValue>& value) {
-  if (!value) {
-    return {};
-  }
-  const auto bytes = std::as_bytes(std::span(&value->bits, 1)).first(item_size(value->dtype));
-  return Elements(TensorView(value->dtype, {}, bytes)).cell(0);
 }
 
 /// The scalars asked for, else the losses.
@@ -119,6 +114,69 @@ std::vector<std::string> losses_of(const Trial& trial, const RunsOptions& option
              : std::vector<std::string>();
 }
 
+/// Reads a scalar. Returns whether it has numbers, or it was said why they cannot be read.
+bool read_scalar(RunFacts& facts, const Trial& trial, const std::string& name, bool is_loss, const RunsOptions& options,
+                 unsigned jobs, Diagnostics& messages) {
+  const bool doubts_zero = is_loss && !trial.layout().has_modes && !contains(options.least, name);
+  const ScalarColumn column = ScalarColumn::read(trial, name, {}, {}, {.jobs = jobs});
+  const bool other = lacks_newest(column, trial, name);
+  const std::optional<ScalarFacts> scalar = scalar_facts(column, doubts_zero, other || column.last_unread());
+  if (scalar && other) {
+    messages.note_once(single_quoted(name) + ": the newest value is no single number");
+  }
+  bool unread = false;
+  for (const Problem& problem : column.problems()) {
+    const bool absent = problem.kind == ProblemKind::absent;
+    // With numbers, the job will soon write it.
+    const bool only_not_yet = problem.kind == ProblemKind::not_yet && !scalar;
+    const bool again = options.following.follow;
+    unread = unread || problem.kind != ProblemKind::not_yet || (only_not_yet && !again);
+    if ((absent || only_not_yet) && !again) {
+      messages.report_record(problem, trial.path(), single_quoted(name));
+    } else {
+      messages.report_once(problem, trial.path());
+    }
+    if (absent) {
+      messages.raise(ExitStatus::no);
+    }
+  }
+  if (scalar) {
+    facts.scalars.emplace(name, *scalar).first->second.is_loss = is_loss;
+  } else if (column.problems().empty() && contains(options.named(), name)) {
+    const SavedForms forms = forms_of(trial, name);
+    const std::string text =
+        single_quoted(name) + (forms.value || forms.reductions.empty()
+                                   ? " is no single number at a complete step of any run"
+                                   : ": no values, only reductions, were saved; smd-reduce -r saved prints them");
+    facts.lacks.emplace("-n " + name, Lack{{"TensorUnavailable", text}, true});
+  }
+  return unread || scalar;
+}
+
+/// Notes why the run has nothing of what was asked for. `answered`: whether any scalar of `selected` was, as
+/// `read_scalar` says.
+void note_lacks(RunFacts& facts, Trial& trial, const RunsOptions& options, const std::vector<std::string>& selected,
+                bool answered) {
+  for (const std::string& name : options.named()) {
+    if (!trial.has_tensor(name)) {
+      const std::string nearest = did_you_mean(detail::nearest(name, trial.tensor_names()));
+      facts.lacks.emplace("-n " + name,
+                          Lack{{"TensorUnavailable", single_quoted(name) + " was saved by no run" + nearest}});
+    }
+  }
+  for (const std::string& name : options.selection.collections) {
+    if (!trial.collection(name)) {
+      facts.lacks.emplace("-c " + name, Lack{{"NotFound", undefined_collection(name, trial)}});
+    }
+  }
+  if (options.selection.selects_tensors() && !answered) {
+    facts.lacks.emplace(
+        "", selected.empty()
+                ? Lack{why_nothing(trial, options.selection)}
+                : Lack{{"TensorUnavailable", "no tensor asked for is one number at a complete step"}, true});
+  }
+}
+
 void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsigned jobs, Diagnostics& messages) {
   const std::vector<GlobalStep> steps = trial.steps(true);
   if (steps.empty() && partly_unread(trial)) {
@@ -135,83 +193,26 @@ void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsign
   facts.last_step = steps.empty() ? std::nullopt : std::optional(steps.back().value);
   facts.pace = pace_of(trial, steps, messages);
   facts.exit_code = trial.exit_code();
-  if (const std::string left_out = incomplete_steps(trial); !left_out.empty() && !options.following.follow) {
-    messages.note_once(left_out + "; nothing is read there");
+  if (const std::string text = incomplete_steps(trial); !text.empty() && !facts.ended && !options.following.follow) {
+    messages.note_once(text + "; nothing is read there");
   }
   const std::vector<std::string> losses = losses_of(trial, options);
   const std::vector<std::string> selected = selected_scalars(trial, options, losses);
-  const std::vector<std::string> named = options.named();
   std::vector<std::string> wanted = selected;
-  for (const std::string& name : named) {  // but -x takes away what only -n names
+  for (const std::string& name : options.named()) {  // but -x takes away what only -n names
     if (!contains(options.selection.names, name) && trial.has_tensor(name)) {
       add_once(wanted, name);
     }
   }
-  std::set<std::string> answered;  // with numbers, or it was said why they cannot be read
+  bool answered = false;  // a scalar of the selection
   for (const std::string& name : wanted) {
     const bool is_loss = std::ranges::binary_search(losses, name);
-    const bool least = options.least_is_best(name, is_loss).value_or(true);
-    const BestAndLast none(least, least && is_loss && !trial.layout().has_modes && !contains(options.least, name));
-    const ScalarColumn column = ScalarColumn::read(trial, name, {}, {}, {.jobs = jobs});
-    const bool other = lacks_newest(column, trial, name);
-    const std::optional<ScalarFacts> scalar = scalar_facts(column, none, other || column.last_unread());
-    if (scalar && other) {
-      messages.note_once(single_quoted(name) + ": the newest value is no single number");
-    }
-    bool unread = false;
-    for (const Problem& problem : column.problems()) {
-      const bool absent = problem.kind == ProblemKind::absent;
-      // With numbers, the job will soon write it.
-      const bool only_not_yet = problem.kind == ProblemKind::not_yet && !scalar;
-      const bool again = options.following.follow;
-      unread = unread || problem.kind != ProblemKind::not_yet || (only_not_yet && !again);
-      if ((absent || only_not_yet) && !again) {
-        messages.report_record(problem, trial.path(), single_quoted(name));
-      } else {
-        messages.report_once(problem, trial.path());
-      }
-      if (absent) {
-        messages.raise(ExitStatus::no);
-      }
-    }
-    if (unread || scalar) {
-      answered.insert(name);
-    }
-    if (scalar) {
-      facts.scalars.emplace(name, *scalar);
-      if (is_loss) {
-        facts.losses.push_back(name);
-      }
-    } else if (column.problems().empty() && contains(named, name)) {
-      const SavedForms forms = forms_of(trial, name);
-      const std::string text =
-          single_quoted(name) + (forms.value || forms.reductions.empty()
-                                     ? " is no single number at a complete step of any run"
-                                     : ": no values, only reductions, were saved; smd-reduce -r saved prints them");
-      facts.lacks.emplace("-n " + name, Lack{{"TensorUnavailable", text}, true});
-    }
+    const bool has_answer = read_scalar(facts, trial, name, is_loss, options, jobs, messages);
+    answered = answered || (has_answer && contains(selected, name));
   }
-  for (const std::string& name : named) {
-    if (!trial.has_tensor(name)) {
-      const std::string nearest = did_you_mean(detail::nearest(name, trial.tensor_names()));
-      facts.lacks.emplace("-n " + name,
-                          Lack{{"TensorUnavailable", single_quoted(name) + " was saved by no run" + nearest}});
-    }
-  }
-  for (const std::string& name : options.selection.collections) {
-    if (!trial.collection(name)) {
-      facts.lacks.emplace("-c " + name, Lack{{"NotFound", undefined_collection(name, trial)}});
-    }
-  }
-  if (options.selection.selects_tensors() &&
-      std::ranges::none_of(selected, [&](const std::string& name) { return answered.contains(name); })) {
-    facts.lacks.emplace(
-        "", selected.empty()
-                ? Lack{why_nothing(trial, options.selection)}
-                : Lack{{"TensorUnavailable", "no tensor asked for is one number at a complete step"}, true});
-  }
+  note_lacks(facts, trial, options, selected, answered);
   if (options.hp != HpChoice::none) {
-    for (const auto& [key, json] : trial.hyperparameters().values) {
+    for (const auto& [key, json] : trial.hyperparameters()) {
       facts.hyperparameters.emplace(key, HpValue(json));
     }
   }
@@ -224,9 +225,13 @@ void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsign
 
 }  // namespace
 
-Cell ScalarFacts::last_cell() const { return cell_of(last); }
-
-Cell ScalarFacts::best_cell() const { return cell_of(best); }
+Cell cell_of(const std::optional<ScalarValue>& value) {
+  if (!value) {
+    return {};
+  }
+  const auto bytes = std::as_bytes(std::span(&value->bits, 1)).first(item_size(value->dtype));
+  return Elements(TensorView(value->dtype, {}, bytes)).cell(0);
+}
 
 RunFacts read_run(const std::string& path, std::string run, const RunsOptions& options, unsigned jobs,
                   Diagnostics& messages) {

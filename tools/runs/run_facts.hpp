@@ -22,15 +22,19 @@ namespace smd::tool::runs {
 
 /// What is known of one scalar of a run. Of several modes EVAL counts, else TRAIN.
 struct ScalarFacts {
-  std::optional<ScalarValue> last;  ///< Nullopt if it could not be read, or is not one number.
-  std::optional<ScalarValue> best;  ///< Nullopt if no value is finite, or a doubted 0 would be it.
-  bool doubted_zero = false;        ///< As `BestAndLast::doubted_zero`.
-  bool of_one_mode = false;         ///< Values of other modes are left out.
+  std::optional<ScalarValue> last;      ///< Nullopt if it could not be read, or is not one number.
+  std::optional<ScalarValue> least;     ///< Nullopt if no value is finite, or a doubted 0 would be it.
+  std::optional<ScalarValue> greatest;  ///< Nullopt if no value is finite.
+  bool doubted_zero = false;            ///< As `BestAndLast::doubted_zero`, of the least value.
+  bool of_one_mode = false;             ///< Values of other modes are left out.
+  bool is_loss = false;                 ///< It is in the collection `losses`.
 
-  [[nodiscard]] Cell last_cell() const;
-  [[nodiscard]] Cell best_cell() const;
-  [[nodiscard]] Cell step_cell() const { return best ? Cell(best->step) : Cell(); }
+  [[nodiscard]] const std::optional<ScalarValue>& best(bool is_least) const { return is_least ? least : greatest; }
+  [[nodiscard]] Cell step_cell(bool is_least) const { return best(is_least) ? Cell(best(is_least)->step) : Cell(); }
 };
+
+/// Empty if there is none.
+[[nodiscard]] Cell cell_of(const std::optional<ScalarValue>& value);
 
 /// Why a run has nothing of what was asked for.
 struct Lack {
@@ -54,7 +58,6 @@ struct RunFacts {
   std::optional<std::uint64_t> disk = {};
   std::optional<std::int64_t> exit_code = {};  ///< As `Trial::exit_code`.
   std::map<std::string, ScalarFacts> scalars = {};
-  std::vector<std::string> losses = {};  ///< Those of `scalars` that are in the collection `losses`.
   std::map<std::string, HpValue> hyperparameters = {};
   std::map<std::string, Lack> lacks = {};  ///< By `-n NAME` or `-c NAME`, else of the whole selection.
   std::uint64_t stamp = 0;                 ///< As `stamp_of`, before it was read; 0: unknown.

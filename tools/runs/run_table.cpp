@@ -87,8 +87,8 @@ class RunTable {
   }
 
   void print(OutputFile& out, Diagnostics& messages) {
-    OutputOptions output = options_.output;
     const std::vector<Column> columns = mapped(columns_, &RunColumn::column);
+    output_.join_names(mapped(columns, &Column::name));
     if (may_grow_ || std::ranges::none_of(runs_, &RunFacts::readable)) {  // nobody knows the names of all scalars
       const auto unknown = [&](const std::string& name) {
         const bool known =
@@ -98,27 +98,23 @@ class RunTable {
         }
         return !known;
       };
-      std::erase_if(output.columns, unknown);
-      std::erase_if(output.sort, [&](const SortKey& key) { return unknown(key.column); });
-      std::erase_if(output.where, [&](const Comparison& one) { return unknown(one.name); });
+      std::erase_if(output_.columns, unknown);
+      std::erase_if(output_.sort, [&](const SortKey& key) { return unknown(key.column); });
+      std::erase_if(output_.where, [&](const Comparison& one) { return unknown(one.name); });
     }
-    const auto is_eta = [](std::string_view name) { return name == "eta"; };
-    const bool asks_for_eta = std::ranges::any_of(output.columns, is_eta) ||
-                              std::ranges::any_of(output.sort, is_eta, &SortKey::column) ||
-                              std::ranges::any_of(output.where, is_eta, &Comparison::name);
-    refuse_if(asks_for_eta && std::ranges::none_of(columns, is_eta, &Column::name),
-              "the column eta needs --until-step N");
-    output.with_trial = output.columns.empty() || output.with_trial;
-    output.column_hint = " (other scalars: -n NAME)";
-    if (options_.best && output.sort.empty()) {
-      output.sort = {{scalars_.front().best_column, !scalars_.front().least}};
+    const bool has_eta = std::ranges::find(columns, "eta", &Column::name) != columns.end();
+    refuse_if(!has_eta && output_.names("eta") && !output_.names("all"), "the column eta needs --until-step N");
+    output_.with_trial = output_.columns.empty() || output_.with_trial;
+    output_.column_hint = " (other scalars: -n NAME)";
+    if (options_.best && output_.sort.empty()) {
+      output_.sort = {{scalars_.front().best_column, !scalars_.front().least}};
     }
-    RowWriter rows(out, output, columns, true, messages);
+    RowWriter rows(out, output_, columns, true, messages);
     for (const RunFacts& run : runs_) {
       rows.set_trial(run.trial);
-      if (output.json()) {
-        scalars_json_ = scalars_json(run, output);
-        hyperparameters_json_ = hyperparameters_json(run, output);
+      if (output_.json()) {
+        scalars_json_ = scalars_json(run, output_);
+        hyperparameters_json_ = hyperparameters_json(run, output_);
       }
       rows.row_of([&](std::size_t i) { return columns_[i].cell(run); });
     }
@@ -126,8 +122,7 @@ class RunTable {
   }
 
   void say_doubts(Diagnostics& messages) const {
-    const OutputOptions& output = options_.output;
-    const auto printed = [&](std::string_view column) { return output.columns.empty() || output.names(column); };
+    const auto printed = [&](std::string_view column) { return output_.columns.empty() || output_.names(column); };
     for (const ShownScalar& scalar : scalars_) {
       const bool asked = scalar.name == options_.best;
       const bool shown = asked || printed(scalar.best_column) || printed(scalar.step_column) || printed("scalars");
@@ -146,7 +141,7 @@ class RunTable {
         if (found->second.of_one_mode && (shown || printed(scalar.last_column))) {
           messages.note_once("of scalars saved in several modes, the values of EVAL are taken, else those of TRAIN");
         }
-        if (found->second.doubted_zero && shown) {
+        if (found->second.doubted_zero && scalar.least && shown) {
           zeros.emplace_back(run.run);
         }
       }
@@ -160,13 +155,18 @@ class RunTable {
 
  private:
   void choose_scalars() {
-    std::map<std::string, std::pair<std::size_t, bool>> counts;  // how many runs, and whether it is a loss there
+    struct Known {
+      std::size_t runs = 0;  // that have it
+      bool is_loss = false;
+      bool above_zero = false;  // a value is
+    };
+    std::map<std::string, Known> counts;
     for (const RunFacts& run : runs_) {
-      for (const auto& [name, unused] : run.scalars) {
-        ++counts[name].first;
-      }
-      for (const std::string& name : run.losses) {
-        counts[name].second = true;
+      for (const auto& [name, scalar] : run.scalars) {
+        Known& known = counts[name];
+        ++known.runs;
+        known.is_loss = known.is_loss || scalar.is_loss;
+        known.above_zero = known.above_zero || (scalar.greatest && scalar.greatest->number > 0);
       }
     }
     const std::vector<std::string> named = options_.named();
@@ -184,7 +184,7 @@ class RunTable {
       std::ranges::stable_sort(names, {}, order);
     } else {
       std::ranges::stable_sort(names, [&](const std::string& a, const std::string& b) {
-        return (a == options_.best) != (b == options_.best) ? a == options_.best : counts[a].first > counts[b].first;
+        return (a == options_.best) != (b == options_.best) ? a == options_.best : counts[a].runs > counts[b].runs;
       });
       std::size_t place = 0;
       std::erase_if(names, [&](const std::string& name) { return ++place > most_scalars && !contains(named, name); });
@@ -194,8 +194,9 @@ class RunTable {
       taken.emplace(one.column.name);
     }
     for (const std::string& name : names) {
-      const std::optional<bool> least = options_.least_is_best(name, counts[name].second);
-      scalars_.push_back({.name = name, .least = least.value_or(true), .guessed = !least && counts[name].first > 0});
+      const Known& known = counts[name];
+      const std::optional<bool> least = options_.least_is_best(name, known.is_loss, known.above_zero);
+      scalars_.push_back({.name = name, .least = least.value_or(true), .guessed = !least && known.runs > 0});
       scalars_.back().name_columns(taken);
     }
   }
@@ -223,21 +224,21 @@ class RunTable {
       columns_ = fixed_;
     }
     for (const ShownScalar& scalar : scalars_) {
-      const auto add_number = [&](const std::string& name, Cell (ScalarFacts::*cell)() const) {
+      const auto add_number = [&](const std::string& name, const std::function<Cell(const ScalarFacts&)>& cell) {
         const bool asked = scalar.name == options_.best;
         columns_.push_back({{.name = name, .align = Align::right, .in_json = false, .asked = asked},
                             [&scalar, cell](const RunFacts& run) {
                               const auto found = run.scalars.find(scalar.name);
-                              return found == run.scalars.end() ? Cell() : (found->second.*cell)();
+                              return found == run.scalars.end() ? Cell() : cell(found->second);
                             }});
       };
       if (!table) {
-        add_number(scalar.last_column, &ScalarFacts::last_cell);
+        add_number(scalar.last_column, [](const ScalarFacts& facts) { return cell_of(facts.last); });
       }
-      add_number(scalar.best_column, &ScalarFacts::best_cell);
-      add_number(scalar.step_column, &ScalarFacts::step_cell);
+      add_number(scalar.best_column, [&scalar](const ScalarFacts& facts) { return cell_of(facts.best(scalar.least)); });
+      add_number(scalar.step_column, [&scalar](const ScalarFacts& facts) { return facts.step_cell(scalar.least); });
       if (table) {
-        add_number(scalar.last_column, &ScalarFacts::last_cell);
+        add_number(scalar.last_column, [](const ScalarFacts& facts) { return cell_of(facts.last); });
       }
     }
     for (const auto& [key, column] : key_columns_) {
@@ -267,9 +268,9 @@ class RunTable {
     for (const ShownScalar& shown : scalars_) {
       if (const auto found = run.scalars.find(shown.name); found != run.scalars.end()) {
         add_value(text.empty() ? "{" : ",", shown.name);
-        add_value(R"(:{"last":)", found->second.last_cell());
-        add_value(R"(,"best":)", found->second.best_cell());
-        add_value(R"(,"step":)", found->second.step_cell());
+        add_value(R"(:{"last":)", cell_of(found->second.last));
+        add_value(R"(,"best":)", cell_of(found->second.best(shown.least)));
+        add_value(R"(,"step":)", found->second.step_cell(shown.least));
         text += '}';
       }
     }
@@ -290,6 +291,7 @@ class RunTable {
 
   const std::vector<RunFacts>& runs_;
   const RunsOptions& options_;
+  OutputOptions output_ = options_.output;
   bool may_grow_;
   std::vector<RunColumn> fixed_;
   std::vector<ShownScalar> scalars_;
@@ -338,11 +340,8 @@ void say_missing(const std::vector<RunFacts>& runs, Diagnostics& messages) {
       told = true;
     }
   }
-  if (const Lack* lack = lack_of_all("")) {
-    if (!told) {
-      messages.nothing(lack->why.tag, "nothing is selected: " + lack->why.text);
-    }
-    messages.raise(ExitStatus::no);
+  if (const Lack* lack = lack_of_all(""); lack != nullptr && !told) {
+    messages.nothing(lack->why.tag, "nothing is selected: " + lack->why.text);
   }
 }
 

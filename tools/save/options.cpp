@@ -187,9 +187,9 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
   refuse_if(options.reads_lines() && !options.assignments.empty(),
             std::string(options.jsonl ? "--jsonl" : "--lines") +
                 " takes its tensors from standard input, not from NAME=VALUE");
-  refuse_if(!options.assignments.empty() && !options.step, "--step is missing");
+  refuse_if(!options.assignments.empty() && !options.step, "--step N is missing: at which step it is saved");
   refuse_if(options.mode == Mode::global && options.mode_step && options.mode_step != options.step,
-            "--mode-step: in mode global it is the step itself");
+            "--mode-step: in mode global it is the step itself: leave it out, or give --mode");
   return options;
 }
 

@@ -457,8 +457,9 @@ NothingSelected other_steps(const Trial& trial, const SelectionOptions& options,
                                        ", none of them complete; --incomplete shows them"};
   }
   const std::string by = options.worker ? " by " + single_quoted(*options.worker) : "";
-  return {"TensorUnavailableForStep", fmt::format("{} not saved{} at the steps asked for{}; saved at {}",
-                                                  subject + were, by, as_far_as_read(trial), steps_and_modes(steps))};
+  return {"TensorUnavailableForStep", fmt::format("{} not saved{} at the steps asked for{}; saved at {}{}",
+                                                  subject + were, by, as_far_as_read(trial), steps_and_modes(steps),
+                                                  options.every > 1 ? "; --every counts all steps of the trial" : "")};
 }
 
 }  // namespace

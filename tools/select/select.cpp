@@ -269,7 +269,7 @@ std::string incomplete_steps(const Trial& trial, const std::vector<Mode>& modes,
 void note_incomplete(const Trial& trial, const Selection& selection, const SelectionOptions& options,
                      const StepSpec& fallback, Diagnostics& messages) {
   const StepSpec spec = options.steps.value_or(fallback);
-  if (selection.empty() || options.incomplete || counts_from_end(spec)) {
+  if (selection.empty() || options.incomplete || counts_from_end(spec) || TrialSnapshot::last(trial).ended()) {
     return;
   }
   if (const std::string left_out = incomplete_steps(trial, options.modes, spec); !left_out.empty()) {

@@ -132,10 +132,6 @@ bool check_worker(Trial& trial, const SelectionOptions& options, Diagnostics& me
   return false;
 }
 
-bool separates_modes(const SelectionOptions& options) noexcept {
-  return options.modes.size() > 1 && !contains(options.modes, Mode::global);
-}
-
 std::optional<Mode> only_mode(const SelectionOptions& options) noexcept {
   const bool one = options.modes.size() == 1 && options.modes.front() != Mode::global;
   return one ? std::optional(options.modes.front()) : std::nullopt;
@@ -171,7 +167,10 @@ constexpr auto selection_table = in_group(
                        "numbers count from the end. In smd-tensor and smd-reduce, first, last and negative numbers "
                        "count each selected tensor's own steps, elsewhere those of the trial. A range in which no step "
                        "can lie, such as 20:0, is refused."),
-        valued(no_letter, "every", "N", ArgumentKind::number, "keep every Nth of these steps"),
+        valued(no_letter, "every", "N", ArgumentKind::number, "keep every Nth of these steps")
+            .explained("Keep every Nth of these steps of the trial, also counting those at which a tensor was not "
+                       "saved. Of each tensor's own steps if -s counts these, and of tensors given to smd-tensor by "
+                       "name; with --follow always of the trial's."),
         valued('w', "worker", "W", ArgumentKind::worker,
                "what this worker saved; all: every worker (default for values: the first by name)")
             .explained("Only what this worker saved; all stands for every worker. By default, values are those of the "
@@ -249,7 +248,8 @@ std::string full_step_text(GlobalStep step, Mode mode, ModeStep mode_step) {
 }
 
 By By::from(const CommandLine& line, std::span<const std::string_view> words) {
-  By by = {false, false, false};
+  const bool given = line.has("by");
+  By by = {!given, !given, !given};
   for (const std::string& name : line.values("by")) {
     refuse_if(!name.empty() && !contains(words, name), "--by: " + not_one_of(name, words));
     by.tensor = by.tensor || name == "tensor";

@@ -60,9 +60,6 @@ struct SelectionOptions {
 /// for one step, and each one's tensors are filed under its own claim.
 [[nodiscard]] std::optional<Mode> only_mode(const SelectionOptions& options) noexcept;
 
-/// Whether each of several modes is a series of its own.
-[[nodiscard]] bool separates_modes(const SelectionOptions& options) noexcept;
-
 /// The names that -n -e -c -x select among the tensors of the steps read, in byte order. Reports, with status 1, exact
 /// names that the trial does not have (TensorUnavailable with the nearest three, after reading the rest of the trial)
 /// and collections that it does not define (NotFound). -m narrows -e and -c to tensors saved in one of the modes. It
@@ -105,7 +102,7 @@ struct By {
 
   bool operator==(const By&) const = default;
 
-  /// The value of --by, which must have been given, of these words. @throws UsageError.
+  /// The value of --by, of these words; without it, the default. @throws UsageError.
   static By from(const CommandLine& line, std::span<const std::string_view> words = by_words);
 };
 

@@ -139,8 +139,9 @@ Pace pace_of(const Trial& trial, std::span<const GlobalStep> steps, Diagnostics&
                          });
     return {.duration = has_time ? std::optional(0.0) : std::nullopt, .rate = {}};
   }
-  const GlobalStep before = steps[steps.size() - 1 - std::min(recent, steps.size() - 1)];
-  std::vector<GlobalStep> ends = {steps.front(), before, steps.back()};
+  // PyTorch's add_hparams writes a step 0 after all others: then the rate is that from the step behind it.
+  const auto starts = steps.last(std::min(recent + 1, steps.size())).first(trial.layout().marks_steps ? 1 : 2);
+  std::vector<GlobalStep> ends = {steps.front(), starts.front(), starts.back(), steps.back()};
   if (!trial.layout().marks_steps) {
     // After a job went back, the times of each tensor still ascend with its steps, but not those of all together.
     for (const TensorSummary& tensor : trial.summaries()) {
@@ -150,7 +151,6 @@ Pace pace_of(const Trial& trial, std::span<const GlobalStep> steps, Diagnostics&
   detail::sort_each_once(ends);
   const auto times = step_times(trial, ends, {.steps = ends, .include_incomplete = true}, messages);
   const auto& first = times.front();
-  const auto& late = times[static_cast<std::size_t>(std::ranges::find(ends, before) - ends.begin())];
   const auto& last = times.back();
   Pace pace;
   if (first && last && !std::isnan(last->latest - first->earliest)) {
@@ -161,9 +161,12 @@ Pace pace_of(const Trial& trial, std::span<const GlobalStep> steps, Diagnostics&
     }
     pace.duration = whole.latest - whole.earliest;
   }
-  if (late && last && last->earliest > late->earliest) {
-    const auto number = [](GlobalStep step) { return static_cast<std::uint64_t>(step.value); };
-    pace.rate = static_cast<double>(number(steps.back()) - number(before)) / (last->earliest - late->earliest);
+  for (const GlobalStep start : starts) {
+    const auto& late = times[static_cast<std::size_t>(std::ranges::find(ends, start) - ends.begin())];
+    if (!pace.rate && late && last && last->earliest > late->earliest) {
+      const auto number = [](GlobalStep step) { return static_cast<std::uint64_t>(step.value); };
+      pace.rate = static_cast<double>(number(steps.back()) - number(start)) / (last->earliest - late->earliest);
+    }
   }
   return pace;
 }

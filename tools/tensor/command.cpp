@@ -14,7 +14,6 @@
 #include "select/slice.hpp"
 #include "select/trial_times.hpp"
 
-#include <smd/column.hpp>
 #include <smd/snapshot.hpp>
 
 #include <deque>
@@ -82,18 +81,10 @@ class Smoothing {
 
   /// Reads what came to the series since the last call. `key`: of a single number. Nullopt if its step is not complete.
   [[nodiscard]] std::optional<double> at(const Trial& trial, const ValueKey& key) {
-    const SelectionOptions& chosen = options_.selection;
-    const std::optional<Mode> mode = separates_modes(chosen) ? key.mode : only_mode(chosen);
-    SmoothedSeries& series = series_[{mode, std::string(key.tensor), std::string(key.worker)}];
+    SmoothedSeries& series = series_[{key.mode, std::string(key.tensor), std::string(key.worker)}];
     series.weight = *options_.smooth;
-    const auto& points = series.points;
-    if (points.empty()) {
-      begin(ScalarColumn::read(trial, key.tensor, mode), {mode, std::string(key.tensor), {}});
-    } else if (series.find(key.step.value) == nullptr) {
-      const GlobalStep last(points.back().step);
-      const std::vector<GlobalStep> steps =
-          key.step < last ? std::vector{key.step} : mapped(TrialSnapshot::last(trial).steps(last), &SnapshotStep::step);
-      read(trial, {{std::string(key.tensor)}, steps, mode, {std::string(key.worker)}}, series);
+    if (series.find(key.step.value) == nullptr) {
+      read(trial, key, series);
     }
     const SmoothedSeries::Point* const found = series.find(key.step.value);
     return found == nullptr ? std::nullopt : std::optional(found->mean);
@@ -112,52 +103,45 @@ class Smoothing {
   }
 
  private:
-  using Name = std::tuple<std::optional<Mode>, std::string, std::string>;  // mode, tensor, worker
-
-  /// Fills the series of all workers that have none yet.
-  void begin(const ScalarColumn& column, Name name) {
-    std::map<std::string_view, std::vector<std::pair<std::int64_t, double>>> of_workers;
-    for (const ColumnPart& part : column.parts()) {
-      auto& numbers = of_workers[part.worker()];
-      for (std::size_t i = 0; i < part.size(); ++i) {
-        numbers.emplace_back(part.step(i).value, part.value(i));
-      }
+  void read(const Trial& trial, const ValueKey& key, SmoothedSeries& series) const {
+    EntryQuery query = {.tensors = {std::string(key.tensor)}, .workers = {std::string(key.worker)}};
+    if (!series.points.empty()) {
+      const GlobalStep last(series.points.back().step);
+      query.steps =
+          key.step < last ? std::vector{key.step} : mapped(TrialSnapshot::last(trial).steps(last), &SnapshotStep::step);
     }
-    for (auto& [worker, numbers] : of_workers) {
-      std::get<2>(name) = worker;
-      SmoothedSeries& series = series_[name];
-      series.weight = *options_.smooth;
-      if (series.points.empty()) {
-        // A number that comes between others costs the later ones' means.
-        std::ranges::stable_sort(numbers, {}, &std::pair<std::int64_t, double>::first);
-        series.points.reserve(numbers.size());
-        for (const auto& [step, number] : numbers) {
-          series.put(step, number);
-        }
-      }
-    }
-  }
-
-  static void read(const Trial& trial, const EntryQuery& query, SmoothedSeries& series) {
     std::vector<WantedValue> wanted;
     std::vector<std::int64_t> steps;
+    const auto put = [&series](std::int64_t step, const TensorView& value) {
+      series.put(step, Elements(value).number(0));
+    };
     trial.for_each_entry(query, [&](const TensorEntry& entry) {
-      if (entry.value) {
+      if (!entry.value || entry.mode != key.mode) {
+        return true;
+      }
+      if (is_held(*entry.value) && !options_.slice) {
+        const Place& place = *entry.value;
+        put(entry.step.value, {place.type->dtype, {}, std::as_bytes(std::span(&place.number, 1))});
+      } else {
         wanted.push_back({*entry.value, query.tensors.front()});
         steps.push_back(entry.step.value);
       }
       return true;
     });
-    trial.read(wanted, [&](std::size_t i, ReadResult&& result) {
-      if (result.value && is_single(*result.value)) {
-        series.put(steps[i], Elements(result.value->view()).number(0));
-      }
-      return true;
-    });
+    trial.read(
+        wanted,
+        [&](std::size_t i, ReadResult&& result) {
+          if (result.value && is_single(*result.value)) {
+            put(steps[i], result.value->view());
+          }
+          return true;
+        },
+        {.jobs = options_.reading.jobs},
+        [this](std::size_t /*i*/, Extent& value) { return !options_.slice || narrow(value, *options_.slice).empty(); });
   }
 
   const TensorOptions& options_;
-  std::map<Name, SmoothedSeries> series_;
+  std::map<std::tuple<Mode, std::string, std::string>, SmoothedSeries> series_;  // by mode, tensor, worker
   std::pair<std::uint64_t, std::uint64_t> state_;
   std::size_t known_ = 0;  // known steps up to `newest_` at the last call
   GlobalStep newest_;      // the last complete step at that call
@@ -334,7 +318,7 @@ class SelectedValues {
           progress_.advance();
           set_time(keys_[i], result.wall_time);
           if (result.value) {
-            if (is_single(*result.value) && !options_.slice) {
+            if (is_single(*result.value)) {
               smooth(keys_[i]);
             }
             view_.show(keys_[i], *result.value);

@@ -4,7 +4,6 @@
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "operands/operands.hpp"
-#include "rows/row_writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -172,15 +171,6 @@ std::vector<std::string> TensorOptions::take_names(Diagnostics& messages) {
     names.insert(names.end(), more.begin(), more.end());
   }
   return trials;
-}
-
-std::span<const std::string_view> tensor_format_names() noexcept {
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all(row_format_names().begin(), row_format_names().end());
-    all.insert(all.end(), binary_formats.begin(), binary_formats.end());
-    return all;
-  }();
-  return names;
 }
 
 }  // namespace smd::tool::tensor

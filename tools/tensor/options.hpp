@@ -50,9 +50,6 @@ struct TensorOptions : ShowOptions {
   }
 };
 
-/// The formats that `-f` takes: the shared ones, then npy npz raw pgm svg.
-[[nodiscard]] std::span<const std::string_view> tensor_format_names() noexcept;
-
 /// smd-tensor: values.
 [[nodiscard]] const CommandDefinition& definition();
 ExitStatus run(TensorOptions& options, Diagnostics& messages);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "value_view.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 
 #include <array>
@@ -64,6 +65,11 @@ std::unique_ptr<ValueView> make_view(ViewContext context) {
     }
   }
   throw UsageError("unknown format " + single_quoted(context.options.output.format));
+}
+
+std::span<const std::string_view> tensor_format_names() noexcept {
+  static const std::vector<std::string_view> names = keys_of(formats);
+  return names;
 }
 
 std::vector<Column> with_key_columns(const std::vector<Column>& others) {

@@ -93,6 +93,9 @@ struct ViewContext {
 /// The view that the options ask for.
 [[nodiscard]] std::unique_ptr<ValueView> make_view(ViewContext context);
 
+/// The formats that `-f` takes: the shared ones, then npy npz raw pgm svg.
+[[nodiscard]] std::span<const std::string_view> tensor_format_names() noexcept;
+
 /// For `CommandDefinition::columns`.
 [[nodiscard]] std::vector<Column> rows_view_columns();
 [[nodiscard]] std::vector<Column> stat_view_columns();

@@ -16,7 +16,6 @@
 #include <array>
 #include <chrono>
 #include <map>
-#include <utility>
 
 namespace smd::tool::wait {
 

@@ -137,13 +137,17 @@ Standing of_value(const Condition& condition, const Trial& trial, ReadValues& re
     }
   }
   const std::vector<Problem>& problems = column.problems();
-  standing.problems.insert(standing.problems.end(), problems.begin(), problems.end());
+  // The next look begins at the first step that lacks a value which may still come.
+  const auto lags = std::ranges::find_if(
+      problems, [](const Problem& one) { return one.kind != ProblemKind::damaged && one.kind != ProblemKind::absent; });
+  standing.problems.insert(standing.problems.end(), problems.begin(), lags);
+  read.standing = standing;
+  read.last = lags == problems.end()
+                  ? trial.last_complete_step()
+                  : std::optional(GlobalStep(std::max<std::int64_t>(lags->step->value, INT64_MIN + 1) - 1));
+  read.steps = read.last ? snapshot.num_steps_up_to(*read.last) : 0;
+  standing.problems.insert(standing.problems.end(), lags, problems.end());
   standing.no_number = !standing.last_step && standing.problems.empty();
-  if (std::ranges::all_of(problems, [](const Problem& one) { return one.kind == ProblemKind::damaged; })) {
-    read.standing = standing;
-    read.last = trial.last_complete_step();
-    read.steps = read.last ? snapshot.num_steps_up_to(*read.last) : 0;
-  }
   if (!goes_on) {  // while the job runs, this takes at most a tenth of the time
     read.read_again = begun + 11 * (ReadValues::Clock::now() - begun);
   }
@@ -177,6 +181,12 @@ Standing standing_by_index(const Condition& condition, const Trial& trial, ReadV
       return at_place(condition, trial, steps, static_cast<std::size_t>(next - steps.begin()));
     }
     case Kind::count:
+      // All steps are listed only once there may be enough; workers may give a step different numbers in a mode.
+      if (const auto last = trial.last_complete_step();
+          !last || (condition.mode == Mode::global &&
+                    TrialSnapshot::last(trial).num_steps_up_to(*last) < static_cast<std::size_t>(*condition.number))) {
+        return never(trial);
+      }
       return at_place(condition, trial, trial.steps(condition.mode), static_cast<std::size_t>(*condition.number - 1));
     case Kind::end:
       return {.state = trial.ended() ? StepState::available : StepState::not_yet_available};

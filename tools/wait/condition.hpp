@@ -43,7 +43,7 @@ struct ReadValues {
   using Clock = std::chrono::steady_clock;
 
   Standing standing = {};
-  std::optional<GlobalStep> last = {};  ///< The last step of which all was read; nullopt: read all.
+  std::optional<GlobalStep> last = {};  ///< The last step up to which all was read; nullopt: read all.
   std::size_t steps = 0;                ///< The number of steps up to that one.
   std::uint64_t generation = 0;         ///< Of the trial.
   Clock::time_point read_again = {};    ///< When to read all again: a value may have been written anew.

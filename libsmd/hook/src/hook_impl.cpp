@@ -154,10 +154,11 @@ void Hook::Impl::refuse_ended(bool saved_before) const {
   if (!hook::or_throw(output->exists(std::string(layout::end_marker)))) {
     return;
   }
-  detail::refuse_if(saved_before && config.existing_step != ExistingStep::append && config.end_marker != false,
-                    output->root() +
-                        ": this is the trial of a job that has ended: save into another folder, or remove " +
-                        std::string(layout::end_marker) + " to go on with it");
+  detail::refuse_if(
+      saved_before && config.existing_step != ExistingStep::append && config.end_marker != false,
+      output->root() +
+          ": this is the trial of a job that has ended: save into another folder or as another worker, or remove " +
+          std::string(layout::end_marker) + " to go on with it");
   log(LogLevel::warning,
       output->root() + ": the job is marked as over: programs that follow it have stopped and miss what is saved now");
 }

@@ -2,6 +2,7 @@
 #include "local_lock.hpp"
 
 #include "layout/debugger/trial_paths.hpp"
+#include "text/system_problem.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -76,7 +76,7 @@ LocalLock::LocalLock(int root, std::string path, LockPlace best) : root_(root), 
   }
   if (error != 0) {
     file_ = Descriptor();
-    why_not_ = std::generic_category().message(error);
+    why_not_ = error_text(error);
   }
 }
 
@@ -87,7 +87,7 @@ Outcome<OutputLock> LocalLock::take(std::chrono::nanoseconds timeout, const std:
   while (!try_lock(descriptor())) {
     const int error = errno;
     if (!may_succeed_later(error)) {
-      return problem("cannot be locked: " + std::generic_category().message(error));
+      return problem("cannot be locked: " + error_text(error));
     }
     if (Clock::now() - begun >= timeout) {
       return problem(fmt::format("cannot be written: {} the trial's lock for longer than {} s",

@@ -20,7 +20,6 @@
 #include <cerrno>
 #include <exception>
 #include <iterator>
-#include <system_error>
 
 namespace smd::detail::hook {
 namespace {
@@ -155,8 +154,8 @@ class LocalPendingFile final : public PendingFile {
 
   void warn_of_remains(int error) const noexcept {
     try {
-      log(LogLevel::warning, fmt::format("'{}' is a temporary file that could not be removed: {}", observed_,
-                                         std::generic_category().message(error)));
+      log(LogLevel::warning,
+          fmt::format("'{}' is a temporary file that could not be removed: {}", observed_, error_text(error)));
     } catch (const std::exception&) {  // no memory for a message
     }
   }

@@ -79,8 +79,7 @@ Collections::Collections(const HookConfig& config)
     check_interval(of_mode, "the hook");
   }
   check_reductions(reduction_config_, "the hook");
-  const auto stock = stock_collections(config.framework);
-  for (const auto& [name, collection] : stock) {
+  for (const auto& [name, collection] : stock_collections(config.framework)) {
     entries_[find_or_add(name)].config = collection;
   }
   for (const std::string& name : collections_always_saved(config.framework)) {
@@ -105,8 +104,7 @@ Collections::Collections(const HookConfig& config)
   if (!config.include_regex.empty()) {
     Entry& entry = entries_[find_or_add("default")];
     entry.included = true;
-    entry.config.include_regex.insert(entry.config.include_regex.end(), config.include_regex.begin(),
-                                      config.include_regex.end());
+    std::ranges::copy(config.include_regex, std::back_inserter(entry.config.include_regex));
   }
   told_nothing_ = selects_nothing(config);
   if (config.save_all || told_nothing_) {
@@ -196,8 +194,7 @@ void Collections::resolve(Entry& entry) const {
 void Collections::update(Entry& entry) const {
   const bool of_training = entry.config.name == "gradients" || entry.config.name == "optimizer_variables";
   const bool barred = of_training && (mode_ == Mode::eval || mode_ == Mode::predict);
-  const SaveConfigMode& config = entry.config.save_config.at(mode_);
-  entry.saved_now = !barred && should_save_step(config, mode_step_);
+  entry.saved_now = !barred && should_save_step(entry.config.save_config.at(mode_), mode_step_);
 }
 
 void Collections::set_step(Mode mode, std::int64_t mode_step) {
@@ -312,6 +309,9 @@ const SavingPlan& Collections::plan(std::string_view name, const std::vector<std
       entry.names.emplace(name);
       named_[std::string(name)].push_back(id);
     }
+  }
+  if (!plan_.nothing() && layout::parse_stored_name(name).reduction) {
+    plan_ = SavingPlan{.raw = true};  // readers take a reduction of a reduction for one of a tensor of that name
   }
   return plan_;
 }

@@ -71,8 +71,7 @@ class ColumnPart {
 /// copied; what lies in records is read in one go. Movable; safe to read from many threads.
 class SMD_EXPORT ScalarColumn {
  public:
-  /// Returns the column if the trial holds all numbers of the tensor, so that nothing needs to be read or copied;
-  /// else nullopt.
+  /// Returns the column if the trial holds all numbers of the tensor, so that nothing need be read; else nullopt.
   [[nodiscard]] static std::optional<ScalarColumn> held(const Trial& trial, std::string_view tensor);
   /// Reads in parallel, without a mode or a worker those of all; an unknown worker has none. `after`: only what was
   /// saved at later steps. @throws TensorUnavailable.
@@ -87,7 +86,7 @@ class SMD_EXPORT ScalarColumn {
   [[nodiscard]] std::size_t others() const noexcept { return others_; }
   /// Returns whether any of the numbers is an array of one element, such as of shape (1), not of shape ().
   [[nodiscard]] bool has_axes() const noexcept { return has_axes_; }
-  /// Returns why values could not be read, by step.
+  /// Returns why values could not be read, by step; each names its step.
   [[nodiscard]] const std::vector<Problem>& problems() const noexcept { return problems_; }
   /// Returns the last step at which the newest written value of a worker in a mode could not be read; else nullopt.
   [[nodiscard]] std::optional<GlobalStep> last_unread() const noexcept { return last_unread_; }

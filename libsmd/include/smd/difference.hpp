@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 
-/// What differs between two tensor values, of any size.
 namespace smd {
 
 class Extent;
@@ -18,8 +17,7 @@ struct DifferenceOptions {
   double rtol = 0;        ///< Finite and not negative.
   double atol = 0;        ///< Finite and not negative.
   bool equal_nan = true;  ///< NaN equals NaN.
-  /// Whether runs of equal bytes always count in the sums. False: until a run differs, equal runs are compared, which
-  /// is cheap, and left out of the sums (see `Comparer::complete`).
+  /// Whether runs of equal bytes always count in the sums. False: not until a run differs (see `Comparer::complete`).
   bool sums_of_equal = true;
 };
 
@@ -27,8 +25,8 @@ struct DifferenceOptions {
 ///
 /// Differences are taken over the pairs of finite numbers, in double precision; whole numbers of 64 bits are subtracted
 /// without rounding, from floating-point numbers too. Sums are of more than double precision and range. A statistic
-/// that is not defined is nullopt: all of them for text and for no elements, means without a finite pair, `cosine` if
-/// `l2_a` or `l2_b` is 0 or exceeds double's range.
+/// that is not defined is nullopt: all of them if there is no pair but of text, means without a finite pair, `cosine`
+/// if `l2_a` or `l2_b` is 0 or exceeds double's range.
 struct Difference {
   std::uint64_t size = 0;       ///< Pairs.
   std::uint64_t differing = 0;  ///< Pairs that differ. A pair with a number that is not finite differs unless both are
@@ -52,23 +50,20 @@ struct Difference {
 /// quantised numbers as the integers that are stored. Text has no numbers: only `size`, `differing` and `first`.
 ///
 /// The result does not depend on how the elements are divided into runs, except for the last bits of sums. The same
-/// runs give the same result however they are divided among merged objects. Not for concurrent use.
+/// runs give the same result however they are divided among merged objects. Not for concurrent use. `add` throws
+/// InvalidArgument if one value has more elements than the other.
 class SMD_EXPORT Comparer {
  public:
   /// @throws InvalidArgument for a tolerance that is not finite or is negative.
   explicit Comparer(const DifferenceOptions& options = {});
   Comparer(Comparer&&) noexcept;
   Comparer& operator=(Comparer&&) noexcept;
-  Comparer(const Comparer&) = delete;
-  Comparer& operator=(const Comparer&) = delete;
   ~Comparer();
 
-  /// Adds the next elements of both values. The shapes may differ, but not the number of elements.
-  /// @throws InvalidArgument if one has more elements than the other.
+  /// Adds the next elements of both values, whose shapes may differ.
   void add(const TensorView& a, const TensorView& b);
   /// Adds elements of two open values of one shape, block after block, as far as both can be read: all of them, or of
   /// numbers at most `count` from `first` on.
-  /// @throws InvalidArgument if one has more elements than the other.
   void add(Extent& a, Extent& b, std::uint64_t first = 0, std::uint64_t count = UINT64_MAX);
   /// Adds what another object, with the same options, found in the elements that follow.
   void merge(const Comparer& following);
@@ -79,8 +74,7 @@ class SMD_EXPORT Comparer {
   [[nodiscard]] bool differs() const noexcept;
   /// Returns whether all runs so far had equal bytes (and, without `equal_nan`, no floating-point elements).
   [[nodiscard]] bool equal_bytes() const noexcept;
-  /// Returns false if equal runs were left out of the sums: `l2_a`, `l2_b`, `rel_l2`, `cosine` and the means are then
-  /// nullopt.
+  /// Returns false if equal runs were left out of the sums; `l2_a`, `l2_b`, `rel_l2`, `cosine`, means are then nullopt.
   [[nodiscard]] bool complete() const noexcept;
   [[nodiscard]] Difference result() const;
 

@@ -48,15 +48,13 @@ enum class Dtype : std::uint8_t {
 /// Returns the type with this name, as `to_string` returns it; nullopt if no type has it.
 [[nodiscard]] SMD_EXPORT std::optional<Dtype> dtype_from_name(std::string_view name) noexcept;
 
-/// Returns NumPy's name if NumPy has the type (`float32`, `bool`, …), otherwise `string`, `bfloat16`, `qint8` and so
-/// on.
+/// Returns NumPy's name (`float32`, `bool`, …) or, if NumPy lacks the type, `string`, `bfloat16`, `qint8` and so on.
 [[nodiscard]] SMD_EXPORT std::string_view to_string(Dtype dtype) noexcept;
 
 /// Returns the size of one element in bytes; 0 for strings, whose elements differ in length.
 [[nodiscard]] SMD_EXPORT std::size_t item_size(Dtype dtype) noexcept;
 
-/// Returns true for types whose elements are single real numbers: floating point, integers (including quantised ones),
-/// boolean.
+/// Returns true if the elements are single real numbers: floating point, integers (also quantised ones), booleans.
 [[nodiscard]] SMD_EXPORT bool is_real(Dtype dtype) noexcept;
 
 /// Returns true for floating point of 8 to 64 bits.
@@ -65,12 +63,10 @@ enum class Dtype : std::uint8_t {
 /// Returns true for complex64 and complex128.
 [[nodiscard]] SMD_EXPORT bool is_complex(Dtype dtype) noexcept;
 
-/// Returns NumPy's `dtype.kind` of the elements as they are stored: `f`, `i`, `u`, `b`, `c`, or `S` for strings. Also
-/// for types that NumPy lacks: bfloat16 and the float8 kinds are `f`.
+/// Returns NumPy's `dtype.kind` of the elements as stored: `f` (also bfloat16 and float8), `i`, `u`, `b`, `c`, `S`.
 [[nodiscard]] SMD_EXPORT char numpy_kind(Dtype dtype) noexcept;
 
-/// Returns the type in which a quantised type's elements are stored (`int8` for `qint8`); returns any other type
-/// itself.
+/// Returns the type in which a quantised type's elements are stored (`int8` for `qint8`); any other type itself.
 [[nodiscard]] SMD_EXPORT Dtype storage_type(Dtype dtype) noexcept;
 
 }  // namespace smd

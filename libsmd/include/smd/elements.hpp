@@ -16,9 +16,7 @@
 #include <type_traits>
 #include <vector>
 
-/// The elements of a view, whatever their type. `visit_elements` is the one place that tells element types apart: what
-/// looks at single elements uses it, and a new type is a case there. To reduce a view, see `reduction.hpp`, which is
-/// faster and more exact.
+/// The elements of a view, whatever their type. To reduce a view, see `reduction.hpp`, which is faster and more exact.
 namespace smd {
 
 /// A float16 element (IEEE 754 binary16), by its bits.
@@ -52,7 +50,7 @@ struct Float8 {
 /// Returns the 256 numbers of an 8-bit floating-point type, by code, exactly; null for other types.
 [[nodiscard]] SMD_EXPORT const std::array<float, 256>* float8_numbers(Dtype dtype) noexcept;
 
-/// @throws InvalidArgument, which says that elements of this type are no real numbers.
+/// @throws InvalidArgument: elements of this type are no real numbers.
 [[noreturn]] SMD_EXPORT void refuse_elements(Dtype dtype);
 
 /// Whether elements stored as `Stored` are real numbers.
@@ -162,30 +160,21 @@ class ElementSpan {
   const float* float8_ = nullptr;
 };
 
-template <>
-class ElementSpan<std::string_view> {
- public:
-  explicit ElementSpan(const TensorView& view) : texts_(strings(view)) {}
-
-  [[nodiscard]] std::size_t size() const noexcept { return texts_.size(); }
-  [[nodiscard]] std::string_view stored(std::size_t place) const noexcept { return texts_[place]; }
-  [[nodiscard]] std::string_view operator[](std::size_t place) const noexcept { return texts_[place]; }
-
- private:
-  std::vector<std::string_view> texts_;
-};
-
-/// Returns `f(ElementSpan<Stored>(view))` with the type in which the elements are stored: see `visit_element_type`.
-/// @throws InvalidArgument if there is no such element type.
+/// Returns `f(ElementSpan<Stored>(view))` with the type in which the numbers are stored: see `visit_element_type`.
+/// @throws InvalidArgument for text (see `strings`), and if there is no such element type.
 template <class F>
 decltype(auto) visit_elements(const TensorView& view, F&& f) {
-  return visit_element_type(view.dtype(), [&]<class Stored>(std::type_identity<Stored>) -> decltype(auto) {
-    return f(ElementSpan<Stored>(view));
+  using Result = decltype(f(ElementSpan<float>(view)));
+  return visit_element_type(view.dtype(), [&]<class Stored>(std::type_identity<Stored>) -> Result {
+    if constexpr (std::is_same_v<Stored, std::string_view>) {
+      refuse_elements(view.dtype());
+    } else {
+      return f(ElementSpan<Stored>(view));
+    }
   });
 }
 
-/// As `visit_elements`, for real numbers: `f` is never called with complex numbers or text.
-/// @throws InvalidArgument for these, and if there is no such element type.
+/// As `visit_elements`, for real numbers. @throws InvalidArgument for complex numbers too.
 template <class F>
 decltype(auto) visit_numbers(const TensorView& view, F&& f) {
   using Result = decltype(f(ElementSpan<float>(view)));

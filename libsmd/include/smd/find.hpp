@@ -34,9 +34,8 @@ struct FoundTrial {
   LayoutTraits layout;
 };
 
-/// Returns the trial that `Trial::open` would open, without reading it; nullopt if the path holds no trial.
-/// @throws MissingCollectionFiles if several trials lie below the path; ReadError as `Trial::open`, but not for a path
-/// that does not exist or a log that has only begun.
+/// Returns the trial that `Trial::open` would open, without reading it; nullopt if the path does not exist, or holds no
+/// trial or a log that has only begun. @throws MissingCollectionFiles if several trials lie below it; ReadError.
 [[nodiscard]] SMD_EXPORT std::optional<FoundTrial> find_trial(const std::string& path,
                                                               const TrialOptions& options = {});
 
@@ -49,10 +48,9 @@ struct FoundTrial {
 /// a trial of its own unless the folder above it has event files too, or the runs are the sides (`train`, `val`) of
 /// one; a checkpoint is a step of the folder around it. Symbolic links are followed, but each folder is visited once,
 /// under its own name; links to `place` or above it, and into /proc, /sys and /dev, are not.
-/// @throws ReadError if `place` itself cannot be read, or the search was stopped; InvalidArgument if there is no such
-/// layout. `problems`, if given, receives the places that were not searched, in byte order of paths: folders that
-/// cannot be read or lie too deep, links that were not followed (kind remark), and what a limit left out (kind
-/// warning).
+/// `problems`, if given, receives the places that were not searched, in byte order of paths: folders that cannot be
+/// read or lie too deep, links that were not followed (kind remark), and what a limit left out (kind warning).
+/// @throws ReadError if `place` cannot be read, or the search was stopped; InvalidArgument if there is no such layout.
 [[nodiscard]] SMD_EXPORT std::vector<std::string> find_trials(const std::string& place,
                                                               std::vector<Problem>* problems = nullptr,
                                                               const TrialOptions& options = {});
@@ -68,9 +66,8 @@ struct CheckReport {
   LayoutTraits layout;
 };
 
-/// Reads everything in a trial: every index file, every record that an index file names, and the names of all files;
-/// only elements whose type is not read are left out. Ranges, `strict` and `auto_refresh` have no effect.
-/// Passes each problem and note to `report_problem` as it is found.
+/// Reads everything in a trial but elements whose type is not read: every index file, every record that one names, and
+/// the names of all files. Passes each problem and note on as it is found. Ignores ranges, `strict`, `auto_refresh`.
 /// @throws as `Trial::open`, but damaged collections are a problem, not an error.
 SMD_EXPORT CheckReport check_trial(const std::string& path, const TrialOptions& options,
                                    const std::function<void(const Problem&)>& report_problem);

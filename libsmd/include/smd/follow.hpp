@@ -31,23 +31,21 @@ struct FollowOptions {
 
 /// What `StepFollower` returns.
 struct FollowEvent {
-  /// `reached`: one more complete step. `ended`: the job is over and all its steps were returned; further calls return
-  /// the same. `timed_out`: the deadline passed; further calls return the same until a step is available. `idle`: no
-  /// step became available for `WaitOptions::idle`. `stopped`: a stop was requested.
+  /// `reached`: one more complete step. `ended`: all were returned before. Further calls return the same after `ended`,
+  /// and after `timed_out` until a step is available.
   WaitOutcome outcome = WaitOutcome::ended;
   /// If `reached`: the step's numbers, as the first worker by name has them.
   GlobalStep step = {};
   Mode mode = Mode::global;
   ModeStep mode_step = {};
-  /// The step appeared after a later one was returned: a worker fell so far behind that its step counted as skipped.
-  /// The step is returned anyway, out of order.
+  /// The step comes out of order: its worker fell so far behind that it counted as skipped.
   bool late = false;
   /// In a layout without step files (`LayoutTraits::marks_steps` is false) a step can grow: it is returned again, each
   /// time with what has arrived since. For `EntryQuery::arrivals`. With step files that happens if a worker's file
   /// comes after its step was complete, or a saver adds to the step.
   Arrivals arrivals = {};
-  /// What arrived was kept back because later values could replace it (W&B's metrics of the machine at the newest
-  /// step), and comes now because the wait is over. It is no news for `WaitOptions::idle`.
+  /// What arrived was kept back, as later values could replace it (W&B's metrics of the machine at the newest step),
+  /// until the wait was over. It is no news for `WaitOptions::idle`.
   bool kept_back = false;
   /// Event files that index files name, but that are missing or too short: the follower waited for
   /// SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT intervals, or the job ended, or their worker saved later steps. Reading
@@ -79,8 +77,8 @@ class SMD_EXPORT StepFollower {
   /// @throws ReadError: the trial was removed, moved away or made unreadable, or the store does not answer;
   /// IndexReaderException as `TrialOptions::strict` says. May be called again afterwards.
   FollowEvent next(std::optional<std::chrono::steady_clock::time_point> until = {});
-  /// Returns the next step if it is available, `ended` if the job is over, else nullopt. Looks for new files if no step
-  /// is known. Does not wait.
+  /// Returns the next step if it is available, `ended` if the job is over, else nullopt. May look for new
+  /// files, but does not wait.
   std::optional<FollowEvent> poll();
   /// Returns how changes are noticed, also by the waits of `Trial`, for messages: `inotify`, or `polling` and why.
   [[nodiscard]] std::string method() const;

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-/// Where the values of a trial are. To read them, see `value_reader.hpp`.
 namespace smd::detail::storage {
 class ElementSource;
 }
@@ -30,11 +29,10 @@ struct ValueType {
   ValueForm form = ValueForm::record;
   Dtype dtype = Dtype::float32;  ///< Of elements and numbers; a record has its own.
   Shape shape = {};              ///< Of elements.
-  /// Of elements: how many elements lie between neighbours along each axis; none is negative. Empty: C order without
-  /// gaps.
+  /// Of elements: the distance of neighbours along each axis, in elements, not negative. Empty: C order without gaps.
   std::vector<std::int64_t> strides = {};
-  /// The element type as the file names it, if nothing can be read: the library does not read that type (`F4`), or the
-  /// file has no elements and only a shape (`float32`). `dtype` then means nothing.
+  /// The element type as the file names it, if nothing can be read: the library does not read that type, or the file
+  /// has only a shape. `dtype` then means nothing.
   std::string unread_type = {};
   /// What elements mean beside their type, in words: `scale 0.1, zero point 3` of a quantised tensor, or the checksums
   /// of scales along an axis, if the file has them; `dense size [3, 2]` of the indices of a sparse tensor. Empty for
@@ -46,7 +44,7 @@ struct ValueType {
   bool operator==(const ValueType&) const = default;
 };
 
-/// Where one value is. Copies share file name and type.
+/// Where one value of a trial is. To read it, see `value_reader.hpp`. Copies share file name and type.
 struct Place {
   std::shared_ptr<const std::string> file = {};  ///< Relative to the trial. Null only in an empty object.
   std::shared_ptr<const ValueType> type = {};    ///< Null: a whole record.

@@ -34,8 +34,7 @@ enum class ProblemKind : std::uint8_t {
 /// One problem at one place: what is wrong and where, in words for people. A value, not an exception.
 struct Problem {
   ProblemKind kind = ProblemKind::damaged;
-  std::string file;                     ///< Path relative to the trial; empty if the problem does not concern a single
-                                        ///< file.
+  std::string file;                     ///< Path relative to the trial; empty if no single file is concerned.
   std::optional<std::uint64_t> offset;  ///< Byte offset in `file`, if known.
   std::string text;                     ///< What is wrong, without the place.
   std::optional<GlobalStep> step = {};  ///< The only step that is concerned, if known.

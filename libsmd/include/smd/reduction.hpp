@@ -159,8 +159,7 @@ struct PartialReduction {
 };
 
 /// Reduces any number of views, as if their elements were one array, in one pass and constant memory (less than 4 KiB,
-/// and 56 KiB of stack while adding). Median and percentiles are the exception: they keep the elements (4 bytes each
-/// for types of up to 16 bits and float32, otherwise 8).
+/// and 56 KiB of stack while adding); median and percentiles keep the elements, in 4 or 8 bytes each.
 ///
 /// Results do not depend on how the elements are split into views, calls and merged reducers: counts, min, max, sum,
 /// mean and l1 of real numbers are the same to the bit; variance, std, prod, l2, rms and the abs_ forms of mean, std
@@ -168,7 +167,7 @@ struct PartialReduction {
 /// they lose digits, from 1e154 on they are infinite, as in NumPy. Types may be mixed: the result is an integer only
 /// if all elements were.
 ///
-/// Not safe for concurrent use of one object: give each thread its own and merge them.
+/// Not for concurrent use: give each thread its own and merge them.
 class SMD_EXPORT Reducer {
  public:
   /// Computes only what `wanted` needs. @throws InvalidArgument for a percentage outside 0 … 100, or `abs` of a kind
@@ -187,22 +186,20 @@ class SMD_EXPORT Reducer {
   /// Adds all elements of an open value, read block by block. Returns false if reading failed; some elements may have
   /// been added. @throws InvalidArgument for strings.
   [[nodiscard]] bool add(Extent& value);
-  /// Adds `count` elements that are all equal to `element`. Takes time logarithmic in `count`, or linear for median
-  /// and percentiles, which keep each element. @throws InvalidArgument for strings.
+  /// Adds `count` elements that equal `element`, in logarithmic time, or linear for median and percentiles.
+  /// @throws InvalidArgument for strings.
   void add_repeated(Dtype dtype, std::span<const std::byte> element, std::uint64_t count);
 
-  /// Adds all elements of another reducer. Like `add`, it changes nothing if memory runs out. @throws InvalidArgument
-  /// if the other reducer has different reductions or options.
+  /// Adds all elements of another reducer. Like `add`, it changes nothing if memory runs out.
+  /// @throws InvalidArgument if the other reducer has different reductions or options.
   void merge(const Reducer& other);
-  /// As above, but moves elements kept for percentiles instead of copying them, and clears the other reducer unless it
-  /// is this one.
+  /// As above, but moves elements kept for percentiles, and clears the other reducer unless it is this one.
   void merge(Reducer&& other);
 
   /// Returns the result so far. @throws InvalidArgument if those given to the constructor do not imply it.
   [[nodiscard]] ReducedValue result(const Reduction& reduction) const;
 
-  /// Returns the results of all reductions given to the constructor, in that order. @throws InvalidArgument if `into`
-  /// has a different size.
+  /// Returns the results of the constructor's reductions, in order. @throws InvalidArgument for another size of `into`.
   void results(std::span<ReducedValue> into) const;
 
   /// Removes all elements. Cheaper than making a new reducer.
@@ -226,9 +223,8 @@ class SMD_EXPORT Reducer {
 [[nodiscard]] SMD_EXPORT std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reduction> wanted,
                                                           const ReduceOptions& options = {});
 
-/// Reduces open values one after another, and keeps its reducer and results, so that many short values cost no
-/// allocations. With a `ValueReader` in each thread of a `parallel_read`, it reduces any number of values of any size.
-/// Not for concurrent use.
+/// Reduces open values of any size one after another, and keeps its reducer and results, so that many short values cost
+/// no allocations. Not for concurrent use: each thread of a `parallel_read` needs its own.
 class SMD_EXPORT ValueReducer {
  public:
   /// `mergeable`: `reducer` is needed afterwards, so elements that median and percentiles need are always kept.

@@ -41,13 +41,11 @@ struct RemoteOptions {
   /// keep returning true. Empty: only the requests' own limits end them.
   std::function<bool()> stop = {};
   /// Called after each request that the store answered, even if the object does not exist, but not after one that
-  /// failed or was refused: shows that the store still answers. Called from any thread and from several at once; must
-  /// not throw. May be empty.
+  /// failed or was refused. Called from any thread and from several at once; must not throw. May be empty.
   std::function<void()> answered = {};
 };
 
-/// Returns whether a trial's path is in a remote store: whether it begins with `s3://`. Refreshing such a trial costs
-/// requests, and there is no notification of changes.
+/// Returns whether a trial's path begins with `s3://`. To refresh such a trial costs requests; no changes are notified.
 [[nodiscard]] SMD_EXPORT bool is_remote_path(std::string_view path) noexcept;
 
 }  // namespace smd

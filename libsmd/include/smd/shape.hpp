@@ -17,8 +17,7 @@ using Shape = std::vector<std::int64_t>;
 /// size is negative or the product of the others does not fit 63 bits.
 [[nodiscard]] SMD_EXPORT std::optional<std::uint64_t> element_count(const Shape& shape) noexcept;
 
-/// Returns the strides of a whole value, in elements; zeros if it has no elements, since its other sizes may be
-/// anything.
+/// Returns the strides of a whole value in C order, in elements; zeros if it has no elements.
 [[nodiscard]] SMD_EXPORT std::vector<std::int64_t> whole_strides(const Shape& shape);
 
 /// Returns `64x3x7x7`, or `scalar` for the empty shape.

@@ -19,8 +19,7 @@
 #include <tuple>
 #include <vector>
 
-/// A trial as it was at one moment, for programs that make many queries about the same state: with ids and spans
-/// instead of texts and copies. `Trial` has the same queries by name.
+/// For programs that make many queries about the same state of a trial: ids and spans instead of texts and copies.
 namespace smd {
 
 namespace detail::layout {
@@ -44,8 +43,7 @@ struct SavedItem {
 class SMD_EXPORT SavedRow {
  public:
   [[nodiscard]] GlobalStep step() const noexcept;
-  /// Returns the step's mode, as this worker saved it; another worker may claim another mode.
-  [[nodiscard]] Mode mode() const noexcept;
+  [[nodiscard]] Mode mode() const noexcept;  ///< As this worker saved it; another may claim another mode.
   [[nodiscard]] ModeStep mode_step() const noexcept;
   [[nodiscard]] std::uint32_t worker() const noexcept;  ///< Id of the worker.
   /// Identifies what the index file lists, also in later snapshots of the trial: the step, the id of the worker, and a
@@ -55,7 +53,6 @@ class SMD_EXPORT SavedRow {
   bool operator==(const SavedRow&) const = default;
   /// An unspecified order in which the rows of one step are adjacent and ordered by worker.
   [[nodiscard]] bool operator<(const SavedRow& other) const noexcept { return std::less<>()(row_, other.row_); }
-  [[nodiscard]] std::size_t hash() const noexcept { return std::hash<const void*>()(row_); }
 
  private:
   friend class TrialSnapshot;
@@ -72,8 +69,7 @@ struct SnapshotStep {
   bool complete = false;
 };
 
-/// A problem because of which steps, records or members of collections may be unknown: a file or folder was not read in
-/// full.
+/// Why steps, records or members of collections may be unknown: a file or folder was not read in full.
 struct SnapshotProblem {
   Problem problem;
   std::optional<GlobalStep> step = {};       ///< Nullopt: any step may be concerned.
@@ -129,16 +125,20 @@ class SMD_EXPORT TrialSnapshot {
                                                 std::optional<GlobalStep> last = {}) const;
   /// Returns how many known steps, including incomplete ones, are not after `step`.
   [[nodiscard]] std::size_t num_steps_up_to(GlobalStep step) const noexcept;
+  /// Returns a complete step up to which a later snapshot of the trial has the same rows, so that their handles are
+  /// valid as long as either exists; nullopt if it may have none.
+  [[nodiscard]] std::optional<GlobalStep> same_up_to(const TrialSnapshot& later) const noexcept;
   [[nodiscard]] std::optional<SnapshotStep> find_step(GlobalStep step) const noexcept;
   /// Returns which workers the incomplete steps wait for: `steps 6 to 299 are not complete (worker_1 has not written
   /// them)`. Leaves out the steps for which `counts` returns false. Returns an empty text if no step is left, or one
   /// that was written less than ten minutes ago: the newest step of a running job is incomplete at first. On S3, where
   /// the age of a step is unknown, a single step is never named.
+  /// Once the job has ended, returns which workers stopped before the others: in the mode of the last step that all
+  /// wrote, they lack more steps at the end than they ever lacked in a row before, and a few.
   [[nodiscard]] std::string incomplete_text(const std::function<bool(const SnapshotStep&)>& counts) const;
   [[nodiscard]] StepState state(StepKey step) const;
-  /// Returns why a step cannot be used, as the tag of the error that `require`, `Tensor` and `Trial::wait_for_steps`
-  /// throw and the commands print: `StepUnavailable` if it was skipped, `NoMoreData` if the job ended before it, or
-  /// `StepNotYetAvailable`. Empty if it is available.
+  /// Returns the tag of the error that `require`, `Tensor` and `Trial::wait_for_steps` throw: `StepUnavailable` if the
+  /// step was skipped, `NoMoreData` if the job ended before it, `StepNotYetAvailable`; empty if it is available.
   [[nodiscard]] std::string_view unavailable_tag(StepKey step) const;
   void require(StepKey step) const;           ///< @throws the error that `unavailable_tag` names, if any.
   [[nodiscard]] bool ended() const noexcept;  ///< As `Trial::ended`.
@@ -150,16 +150,14 @@ class SMD_EXPORT TrialSnapshot {
   /// Returns a step's rows by worker's name; empty if the step is unknown. Of several rows of one worker, the last one
   /// that has a tensor counts.
   [[nodiscard]] std::vector<SavedRow> rows(GlobalStep step) const;
-  /// Returns the records of a row by tensor's id, the value before reductions. Rows that saved the same tensors and
-  /// reductions, as most rows of a trial did, have one span in common.
+  /// Returns the records of a row by tensor's id, the value before reductions. Rows that saved the same share one span.
   [[nodiscard]] std::span<const SavedItem> items(SavedRow row) const noexcept;
   /// Returns the records of one tensor in a row; empty if none was saved.
   [[nodiscard]] std::span<const SavedItem> items(SavedRow row, std::uint32_t tensor) const noexcept;
   [[nodiscard]] std::size_t records(SavedRow row) const noexcept;  ///< Positions of the row's items are below it.
   /// Returns the bytes that an entry takes in its file; of a number, the size of its element.
   [[nodiscard]] std::uint64_t bytes(SavedRow row, std::uint32_t position) const noexcept;
-  /// Returns the name that its record has: `WantedValue::name`.
-  [[nodiscard]] std::string_view stored_name(SavedRow row, std::uint32_t position) const noexcept;
+  [[nodiscard]] std::string_view stored_name(SavedRow row, std::uint32_t position) const noexcept;  ///< Of its record.
   /// Returns the shape that a row has of a tensor without its value; null if it has none.
   [[nodiscard]] const Shape* saved_shape(SavedRow row, std::uint32_t tensor) const noexcept;
   /// Returns the path of the row's file, relative to the trial.
@@ -167,9 +165,9 @@ class SMD_EXPORT TrialSnapshot {
   /// Returns where an entry is. `file`: that of the row, which its places share.
   [[nodiscard]] Place place(SavedRow row, std::uint32_t position, std::shared_ptr<const std::string> file) const;
   /// Returns the rows in which a worker saved anything of a tensor (values, reductions or shapes) at the complete steps
-  /// of one mode, or of all modes, ascending, one row for each step.
-  [[nodiscard]] std::vector<SavedRow> series(std::uint32_t tensor, std::uint32_t worker,
-                                             std::optional<Mode> mode = {}) const;
+  /// of one mode, or of all modes, after `after`, ascending, one row for each step.
+  [[nodiscard]] std::vector<SavedRow> series(std::uint32_t tensor, std::uint32_t worker, std::optional<Mode> mode = {},
+                                             std::optional<GlobalStep> after = {}) const;
 
  private:
   struct Impl;
@@ -179,9 +177,3 @@ class SMD_EXPORT TrialSnapshot {
 };
 
 }  // namespace smd
-
-/// Lets rows be keys of unordered containers.
-template <>
-struct std::hash<smd::SavedRow> {
-  [[nodiscard]] std::size_t operator()(const smd::SavedRow& row) const noexcept { return row.hash(); }
-};

@@ -36,8 +36,7 @@ struct StepNumber {
 };
 }  // namespace detail
 
-/// Counts the steps of a job over all modes, from 0. In trials of the debugger each worker saves one in a file of its
-/// own.
+/// Counts the steps of a job over all modes, from 0.
 using GlobalStep = detail::StepNumber<struct GlobalStepTag>;
 
 /// Counts the steps of one mode, from 0. In mode `global` it equals the global step.

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace smd {
@@ -42,7 +43,7 @@ struct TensorEntry {
 };
 
 /// Selects tensors that meet every given condition. `names`, `regex` and `collections` are one condition, as in rules:
-/// a tensor meets it if any of the three selects it. If none of the three is given, every tensor meets it.
+/// if any of them is given, one of them must select the tensor.
 struct TensorQuery {
   std::optional<StepKey> step = {};           ///< Only tensors saved at this step.
   std::optional<Mode> mode = {};              ///< Only tensors saved in this mode.
@@ -81,12 +82,6 @@ struct EntryQuery {
 /// record.
 class SMD_EXPORT Tensor {
  public:
-  Tensor(const Tensor&);
-  Tensor(Tensor&&) noexcept;
-  Tensor& operator=(const Tensor&);
-  Tensor& operator=(Tensor&&) noexcept;
-  ~Tensor();
-
   [[nodiscard]] const std::string& name() const noexcept;
   /// Returns the framework's own name, if it was saved with a shape, else nullopt; it may be that of the tensor.
   [[nodiscard]] std::optional<std::string> original_name() const;
@@ -96,14 +91,12 @@ class SMD_EXPORT Tensor {
   /// As above, within a mode and as mode steps. `Mode::global` counts global steps.
   [[nodiscard]] std::vector<ModeStep> steps(Mode mode, bool show_incomplete_steps = false) const;
 
-  /// Returns the value at a step. Reads its record by range; takes the value's bytes plus at most 64 MiB of memory.
-  /// @throws TensorUnavailableForStep if no value was saved then, StepUnavailable, StepNotYetAvailable, InvalidWorker,
-  ///         ReadError.
+  /// Returns the value at a step. Takes the value's bytes plus at most 64 MiB of memory. @throws InvalidWorker,
+  /// ReadError, StepUnavailable, StepNotYetAvailable, and TensorUnavailableForStep if no value was saved then.
   [[nodiscard]] TensorValue value(StepKey step, const std::optional<std::string>& worker = {}) const;
 
-  /// Returns all values of a mode, by mode step. Steps without a value are left out, and so all of them for an unknown
-  /// worker. Reads in parallel; holds all values in memory.
-  /// @throws ReadError at the first one that cannot be read.
+  /// Returns all values of a mode, by mode step, without steps that have none; none for an unknown worker. Reads in
+  /// parallel; holds all values in memory. @throws ReadError at the first one that cannot be read.
   [[nodiscard]] std::map<ModeStep, TensorValue> values(Mode mode = Mode::global,
                                                        const std::optional<std::string>& worker = {}) const;
 
@@ -131,8 +124,7 @@ class SMD_EXPORT Tensor {
   /// @throws TensorUnavailableForStep if no worker did, whether or not the step exists.
   [[nodiscard]] std::vector<std::string> workers(StepKey step) const;
 
-  /// Returns up to `n` steps of the tensor, in the mode of `step`, up to and including `step`, the latest last; without
-  /// `n` all of them.
+  /// Returns the last `n` (default: all) steps of the tensor up to and including `step`, in its mode, ascending.
   [[nodiscard]] std::vector<ModeStep> prev_steps(StepKey step, std::optional<std::size_t> n = {}) const;
 
   /// Returns everything saved of the tensor, by step and then worker, including incomplete steps.
@@ -141,7 +133,7 @@ class SMD_EXPORT Tensor {
  private:
   friend class Trial;
   struct Impl;
-  explicit Tensor(std::shared_ptr<const Impl> impl) noexcept;
+  explicit Tensor(std::shared_ptr<const Impl> impl) noexcept : impl_(std::move(impl)) {}
 
   std::shared_ptr<const Impl> impl_;
 };

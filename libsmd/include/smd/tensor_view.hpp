@@ -75,8 +75,7 @@ class TensorValue {
   std::size_t size_ = 0;
 };
 
-/// Returns the strings of a view of type `string`, in order; they borrow the view's bytes. Empty for other types. Text
-/// should be UTF-8; this is not checked.
+/// Returns the strings of a view of type `string`, which borrow its bytes; empty for other types. UTF-8 is not checked.
 [[nodiscard]] SMD_EXPORT std::vector<std::string_view> strings(const TensorView& view);
 
 }  // namespace smd

@@ -25,6 +25,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace smd {
@@ -65,12 +66,6 @@ struct OtherValue {
   double wall_time = 0;  ///< Seconds since 1970.
 };
 
-/// The hyperparameters that a job saved.
-struct Hyperparameters {
-  std::uint64_t records = 0;  ///< Number of values in the files that contain or describe hyperparameters.
-  std::map<std::string, std::string> values;  ///< JSON text by name (with several runs, by RUN/NAME).
-};
-
 namespace detail {
 struct TrialAccess;
 }
@@ -85,8 +80,8 @@ struct ReadResult {
 /// One training job's output directory, open for reading.
 ///
 /// Opening lists the trial and reads the index files in range; values are read on request. Only functions with `wait`
-/// or `when_there` in their names wait: a trial that is still being written is read as it is. A damaged file does not
-/// affect the others; see `problems`. To process the steps as they become complete, see `StepFollower`.
+/// or `when_there` in their names wait; to process the steps as they become complete, see `StepFollower`. A damaged
+/// file does not affect the others; see `problems`.
 ///
 /// Ways to read values, the simplest first:
 /// - `Tensor::value`, `Tensor::values`: one value, or all of one tensor.
@@ -104,18 +99,13 @@ class SMD_EXPORT Trial {
   /// `TrialOptions::strict`.
   static Trial open(const std::string& path, const TrialOptions& options = {});
 
-  Trial(const Trial&) = delete;
-  Trial(Trial&&) noexcept;
-  Trial& operator=(const Trial&) = delete;
-  Trial& operator=(Trial&&) noexcept;
-  ~Trial();
+  Trial(Trial&&) noexcept = default;
+  Trial& operator=(Trial&&) noexcept = default;
 
   /// Returns `TrialOptions::name`, else the last part of the path.
   [[nodiscard]] const std::string& name() const noexcept;
-  /// Returns the directory in use, which lies below the given one if that is no trial itself; of a trial that is one
-  /// file, the file.
+  /// Returns the directory in use, which lies below the given one if that is no trial itself, or the trial's only file.
   [[nodiscard]] const std::string& path() const noexcept;
-  /// Returns what kind of files it consists of.
   [[nodiscard]] const LayoutTraits& layout() const noexcept;
   /// Returns, by tensor, the number of values that later ones superseded, in all steps.
   [[nodiscard]] std::map<std::string, std::uint64_t> superseded() const;
@@ -123,8 +113,10 @@ class SMD_EXPORT Trial {
   [[nodiscard]] std::vector<OtherValue> other_values() const;
   /// Returns the exit code of a job that has ended and said so, as those of W&B do; else nullopt.
   [[nodiscard]] std::optional<std::int64_t> exit_code() const;
-  /// Returns the hyperparameters that the job saved; empty if it saved none.
-  [[nodiscard]] Hyperparameters hyperparameters() const;
+  /// Returns the hyperparameters that the job saved: JSON text by name (with several runs, by RUN/NAME).
+  [[nodiscard]] std::map<std::string, std::string> hyperparameters() const;
+  /// Returns the number of values in the files that contain or describe hyperparameters.
+  [[nodiscard]] std::uint64_t hyperparameter_records() const;
 
   /// Returns the names of the tensors that a query selects, in byte order.
   /// @throws InvalidArgument for a pattern that does not compile, MatchLimit.
@@ -142,11 +134,9 @@ class SMD_EXPORT Trial {
   [[nodiscard]] std::vector<Mode> modes() const;
   /// Returns a step's mode, as the first worker by name saved it; nullopt if the step is not known.
   [[nodiscard]] std::optional<Mode> mode(GlobalStep step) const;
-  /// Returns the step's number in that mode; nullopt if the step is not known.
-  [[nodiscard]] std::optional<ModeStep> mode_step(GlobalStep step) const;
-  /// Returns the mode step of the first worker by name that claims this mode for the step; nullopt if no worker does.
-  /// For `Mode::global`, returns the step itself if it is known.
-  [[nodiscard]] std::optional<ModeStep> mode_step(GlobalStep step, Mode mode) const;
+  /// Returns the step's number in its mode or, if `mode` is given, that of the first worker by name that claims this
+  /// mode (of `Mode::global`, the step itself); nullopt if the step is not known, or no worker claims the mode.
+  [[nodiscard]] std::optional<ModeStep> mode_step(GlobalStep step, std::optional<Mode> mode = {}) const;
   /// Returns the first global step that has this mode step; nullopt if no step has it.
   [[nodiscard]] std::optional<GlobalStep> global_step(Mode mode, ModeStep step) const;
   /// Returns all global steps that have this mode step, ascending: more than one if the job was restarted.
@@ -161,18 +151,16 @@ class SMD_EXPORT Trial {
 
   /// Returns the collections that were saved, or in which a layout that makes them of tensors' names has any.
   [[nodiscard]] std::map<std::string, Collection> collections() const;
-  /// Returns the names of all collections that the trial defines, also of those that a layout makes of tensors' names
-  /// and that have none yet; in byte order.
+  /// Returns the names, in byte order, of all collections that the trial defines: also of those that a layout would
+  /// make of tensors' names and that have none yet.
   [[nodiscard]] std::vector<std::string> collection_names() const;
-  /// Returns a collection, also one that a layout would make of tensors' names and that has none yet. Nullopt if the
-  /// trial defines no collection of that name; the reference makes one.
+  /// Returns the collection of one of these names; nullopt for any other name (the reference makes a collection).
   [[nodiscard]] std::optional<Collection> collection(std::string_view name) const;
 
   /// Returns whether a step can be read. Does not throw if refreshing fails, as `has_tensor`.
   [[nodiscard]] StepState has_passed_step(StepKey step) const;
   /// Returns whether the event files that the index files of a step name exist: if a tool copies the files one by one,
-  /// an index file may appear first. Checks each worker's file of this step anew. False if the step is not known.
-  /// @throws ReadError if the trial cannot be listed any more.
+  /// they may come later. Checks anew. False for an unknown step. @throws ReadError if the trial cannot be listed.
   [[nodiscard]] bool has_event_files(GlobalStep step) const;
   /// Returns the largest step that all workers wrote (when the job has ended, the largest step); nullopt if there is
   /// none.
@@ -180,8 +168,8 @@ class SMD_EXPORT Trial {
   /// Returns whether the job has ended: by its end marker, W&B's exit record, or `TrialOptions::as_it_stands` without
   /// `until_it_grows`.
   [[nodiscard]] bool ended() const;
-  /// Returns the steps that are there, in range or not, ascending: those for which there are index files, by their file
-  /// names alone; in a layout whose files do not mark steps, those that reading has shown.
+  /// Returns the steps that are there, in range or not, ascending: by the names of index files or, in a layout whose
+  /// files do not mark steps, those that reading has shown.
   [[nodiscard]] std::vector<GlobalStep> listed_steps() const;
 
   /// Returns the problems found so far, including notes: those of opening and of collections, then of listing and
@@ -216,8 +204,7 @@ class SMD_EXPORT Trial {
 
   /// Returns one row per known step, ascending, including incomplete ones.
   [[nodiscard]] std::vector<StepInfo> step_infos() const;
-  /// Returns the row of one step; nullopt if the step is not known. The cost does not depend on the length of the
-  /// trial.
+  /// Returns the row of one step, at a cost that does not depend on the number of steps; nullopt for an unknown step.
   [[nodiscard]] std::optional<StepInfo> step_info(GlobalStep step) const;
   /// Returns one row per tensor, by name; only those in `names` unless it is empty.
   [[nodiscard]] std::vector<TensorSummary> summaries(const std::vector<std::string>& names = {}) const;
@@ -237,7 +224,7 @@ class SMD_EXPORT Trial {
   friend class StepFollower;
   friend struct detail::TrialAccess;
   struct Impl;
-  explicit Trial(std::shared_ptr<Impl> impl) noexcept;
+  explicit Trial(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 
   std::shared_ptr<Impl> impl_;
 };
@@ -251,9 +238,8 @@ struct FileTotals {
   std::uint64_t bytes = 0;                       ///< Sum of their sizes.
 };
 
-/// Returns the totals of a trial's event, index, collections and other files, without those of other trials in it that
-/// opening it found. Lists all of them again: locally one system call each, on S3 one request for 1000 files.
-/// @return nullopt if the trial has no such file, or if a folder cannot be listed (`Trial::problems` names it).
+/// Returns the totals of a trial's files of all kinds, without those of other trials in it. Lists them again: locally
+/// one system call each, on S3 one request for 1000. Nullopt if it has none, or a folder cannot be listed (`problems`).
 [[nodiscard]] SMD_EXPORT std::optional<FileTotals> file_totals(const Trial& trial);
 
 /// During its lifetime queries of these trials do not refresh: all of them see the trials as they were at the last

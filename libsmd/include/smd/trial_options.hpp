@@ -14,14 +14,12 @@
 
 namespace smd {
 
-/// Which global steps a `Trial` object loads. It bounds what is *read*: index files outside the range are listed, but
-/// not opened (except the newest of them, if the last complete step cannot be determined otherwise). By default every
-/// step.
+/// Which global steps a `Trial` reads; by default every step. Index files outside the range are listed, but not opened
+/// (except the newest of them, if the last complete step cannot be determined otherwise).
 struct StepRange {
   std::optional<GlobalStep> first = {};  ///< Nullopt: no lower bound.
   std::optional<GlobalStep> end = {};    ///< Exclusive; nullopt: no upper bound.
-  /// Number of the newest steps to read, by the names of index files; all later ones are read too. Not with bounds or
-  /// `oldest`.
+  /// Number of the newest steps to read, by the names of index files, and all later ones. Not with bounds or `oldest`.
   std::optional<std::size_t> newest = {};
   std::optional<std::size_t> oldest = {};  ///< Number of the oldest steps to read. Not with bounds or `newest`.
 };

@@ -29,9 +29,8 @@ struct ReadOptions {
   std::function<bool()> stop = {};
 };
 
-/// An open value, whose elements are read on request, so that no value need fit in memory. Elements come in C order,
-/// little-endian, laid out as in `TensorView`. Returned by a `ValueReader`, which also has the problem if reading
-/// fails.
+/// An open value, whose elements are read on request, so that no value need fit in memory. They are laid out as in
+/// `TensorView`. If reading fails, the `ValueReader` that returned it has the problem.
 class SMD_EXPORT Extent {
  public:
   Extent(const Extent&) = delete;
@@ -45,7 +44,7 @@ class SMD_EXPORT Extent {
   /// Returns whether it has a checksum, which is verified before the first element is read (see `verify_while_reading`;
   /// unless `TrialOptions::verify` is false).
   [[nodiscard]] bool has_checksum() const noexcept { return has_checksum_; }
-  /// Returns how many of its last elements only repeat the one before them, which a writer may store once.
+  /// Returns how many of its last elements repeat the one before them, which is stored once.
   [[nodiscard]] std::uint64_t repeats() const noexcept { return repeats_; }
   /// Returns whether any range can be read without reading what stands before it.
   [[nodiscard]] bool random_access() const noexcept { return random_access_; }
@@ -108,15 +107,13 @@ class SMD_EXPORT Extent {
   bool random_access_ = false;
 };
 
-/// A value to read: where it is, and the name that its record must have (for a reduction, the whole stored name).
-/// Borrows the name.
+/// A value to read: where it is, and the name (borrowed) that its record must have; of a reduction, as it is stored.
 struct WantedValue {
   Place place;
   std::string_view name;
 };
 
-/// Reads values one after another, and keeps the open file and its buffers, so that many short values cost no
-/// allocations. Each thread needs its own.
+/// Reads values one after another, without allocations for many short ones. Each thread needs its own.
 class SMD_EXPORT ValueReader {
  public:
   explicit ValueReader(const Trial& trial, const ReadOptions& options = {});

@@ -3,7 +3,7 @@
 
 #include "base/crc32c_instruction.hpp"
 
-#include <boost/endian/conversion.hpp>
+#include <boost/crc.hpp>
 
 #include <algorithm>
 #include <array>
@@ -16,41 +16,21 @@ namespace {
 // Bits are reflected: bit 31 is the coefficient of x^0.
 constexpr std::uint32_t crc32c_polynomial = 0x82F63B78u;
 
-// ---- any CPU: a table for each of eight bytes (Kounavis and Berry, "slicing by 8") ----
+// ---- any CPU ----
 
-using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
-
-constexpr Tables make_tables() {
-  Tables tables{};
-  for (std::uint32_t value = 0; value < 256; ++value) {
-    std::uint32_t crc = value;
-    for (int bit = 0; bit < 8; ++bit) {
-      crc = (crc >> 1) ^ ((crc & 1) != 0 ? crc32c_polynomial : 0);
-    }
-    tables[0][value] = crc;
+constexpr std::uint32_t reversed(std::uint32_t bits) noexcept {
+  std::uint32_t result = 0;
+  for (unsigned i = 0; i < 32; ++i) {
+    result |= (bits >> i & 1) << (31 - i);
   }
-  for (std::size_t slice = 1; slice < 8; ++slice) {
-    for (std::size_t value = 0; value < 256; ++value) {
-      const std::uint32_t before = tables[slice - 1][value];
-      tables[slice][value] = (before >> 8) ^ tables[0][before & 0xFF];
-    }
-  }
-  return tables;
+  return result;
 }
 
-constexpr Tables tables = make_tables();
-
 std::uint32_t by_table(std::uint32_t state, const unsigned char* data, std::size_t size) noexcept {
-  for (; size >= 8; data += 8, size -= 8) {
-    const std::uint32_t low = state ^ boost::endian::load_little_u32(data);
-    const std::uint32_t high = boost::endian::load_little_u32(data + 4);
-    state = tables[7][low & 0xFF] ^ tables[6][low >> 8 & 0xFF] ^ tables[5][low >> 16 & 0xFF] ^ tables[4][low >> 24] ^
-            tables[3][high & 0xFF] ^ tables[2][high >> 8 & 0xFF] ^ tables[1][high >> 16 & 0xFF] ^ tables[0][high >> 24];
-  }
-  for (; size != 0; ++data, --size) {
-    state = (state >> 8) ^ tables[0][(state ^ *data) & 0xFF];
-  }
-  return state;
+  // Boost takes what it begins with in the other order of bits.
+  boost::crc_optimal<32, reversed(crc32c_polynomial), 0, 0, true, true> crc(reversed(state));
+  crc.process_bytes(data, size);
+  return crc.checksum();
 }
 
 bool always() noexcept { return true; }

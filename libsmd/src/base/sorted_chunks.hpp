@@ -92,6 +92,20 @@ class SortedChunks {
     chunks_.push_back(std::move(chunk));
   }
 
+  /// Removes the chunk of `place` and all later ones. Returns their elements.
+  [[nodiscard]] std::vector<T> take_from(iterator place) {
+    place.at_ = 0;
+    std::vector<T> taken(place, end());
+    size_ -= taken.size();
+    chunks_.resize(place.chunk_);
+    return taken;
+  }
+  /// Returns the last element of the chunks that both have in common at their beginning; null if there are none.
+  [[nodiscard]] const T* last_shared(const SortedChunks& other) const noexcept {
+    const auto differ = std::mismatch(chunks_.begin(), chunks_.end(), other.chunks_.begin(), other.chunks_.end()).first;
+    return differ == chunks_.begin() ? nullptr : &last_of(**std::prev(differ));
+  }
+
   /// Returns the first element for which `is_before(element)` is false. Precondition: it is true for all elements
   /// before that one.
   template <class IsBefore>

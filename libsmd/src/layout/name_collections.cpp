@@ -84,17 +84,16 @@ class Sorter {
       return;
     }
     const unsigned words = words_.of(values.tensor);
-    if ((words & gradient_word) != 0) {
-      if (values.kind != ValueKind::parameter) {
-        put("gradients", values.tensor);
-      }
-    } else {
-      if ((words & weight_word) != 0 || (values.kind == ValueKind::watched && (words & bias_word) == 0)) {
-        put("weights", values.tensor);
-      }
-      if ((words & bias_word) != 0) {
-        put("biases", values.tensor);
-      }
+    const bool gradient = (words & gradient_word) != 0;
+    const bool bias = (words & bias_word) != 0;
+    if (gradient && values.kind != ValueKind::parameter) {
+      put("gradients", values.tensor);
+    }
+    if (!gradient && ((words & weight_word) != 0 || (values.kind == ValueKind::watched && !bias))) {
+      put("weights", values.tensor);
+    }
+    if (!gradient && bias) {
+      put("biases", values.tensor);
     }
     switch (values.kind) {
       case ValueKind::histogram:
@@ -122,13 +121,11 @@ class Sorter {
       Collection& collection = collections[std::string(name)];
       collection.name = name;
       boost::sort::spinsort(tensors.begin(), tensors.end(), std::less<>());
-      std::vector<std::string> all;
-      all.reserve(collection.tensor_names.size() + tensors.size());
-      std::merge(std::make_move_iterator(collection.tensor_names.begin()),
-                 std::make_move_iterator(collection.tensor_names.end()), std::make_move_iterator(tensors.begin()),
-                 std::make_move_iterator(tensors.end()), std::back_inserter(all));
+      std::vector<std::string>& all = collection.tensor_names;
+      const auto known = static_cast<std::ptrdiff_t>(all.size());
+      all.insert(all.end(), std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end()));
+      std::inplace_merge(all.begin(), all.begin() + known, all.end());
       all.erase(std::unique(all.begin(), all.end()), all.end());
-      collection.tensor_names = std::move(all);
     }
   }
 

@@ -189,10 +189,10 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
   std::uint64_t differing = 0;
   std::uint64_t finite = 0;    // pairs in the sums
   std::uint64_t left_out = 0;  // pairs of equal runs
+  std::uint64_t text = 0;      // pairs without numbers
   std::optional<std::uint64_t> first = {};
   bool equal_bytes = true;
   bool same_dtype = true;
-  bool text = false;
   bool infinite = false;  // a pair that is not finite differs
   bool overflow = false;  // a difference of finite numbers is infinite
   double max_abs = 0;
@@ -436,8 +436,9 @@ void Comparer::add(const TensorView& a, const TensorView& b) {
       (a.bytes().data() == b.bytes().data() ||
        std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0)) {
     data.size += n;
-    data.text = data.text || type_a == Dtype::string;
-    if (!data.options.sums_of_equal && data.equal_bytes) {
+    if (type_a == Dtype::string) {
+      data.text += n;
+    } else if (!data.options.sums_of_equal && data.equal_bytes) {
       data.left_out += n;
     } else {
       data.add_sums({type_a, a.bytes().data()}, whole_elements(a));
@@ -446,8 +447,8 @@ void Comparer::add(const TensorView& a, const TensorView& b) {
   }
   data.equal_bytes = data.equal_bytes && n == 0;
   data.same_dtype = data.same_dtype && a.dtype() == b.dtype();
-  data.text = data.text || type_a == Dtype::string || type_b == Dtype::string;
   if (type_a == Dtype::string || type_b == Dtype::string) {
+    data.text += n;
     if (type_a == type_b) {
       data.add_text(a, b);
     } else {  // of different kinds: every pair differs
@@ -512,7 +513,7 @@ void Comparer::merge(const Comparer& following) {
   data.left_out += other.left_out;
   data.equal_bytes = data.equal_bytes && other.equal_bytes;
   data.same_dtype = data.same_dtype && other.same_dtype;
-  data.text = data.text || other.text;
+  data.text += other.text;
   data.infinite = data.infinite || other.infinite;
   data.overflow = data.overflow || other.overflow;
   data.max_abs = std::max(data.max_abs, other.max_abs);
@@ -533,7 +534,7 @@ Difference Comparer::result() const {
   result.differing = data.differing;
   result.first = data.first;
   result.same_dtype = data.same_dtype;
-  if (data.text || data.size == 0) {
+  if (data.text == data.size) {
     return result;
   }
   result.max_abs = data.infinite || data.overflow ? infinity : data.max_abs;

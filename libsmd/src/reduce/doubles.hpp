@@ -57,7 +57,7 @@ inline void to_parts(Dtype type, const std::byte* source, std::size_t n, double*
       if constexpr (std::is_arithmetic_v<Number>) {
         real[i] = static_cast<double>(elements[i]);
         imaginary[i] = 0;
-      } else if constexpr (!std::is_same_v<Number, std::string_view>) {
+      } else {
         real[i] = static_cast<double>(elements[i].real());
         imaginary[i] = static_cast<double>(elements[i].imag());
       }

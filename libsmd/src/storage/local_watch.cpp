@@ -2,6 +2,7 @@
 #include "storage/local_storage.hpp"
 
 #include "text/path.hpp"
+#include "text/system_problem.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -16,7 +17,6 @@
 #include <chrono>
 #include <climits>
 #include <cstring>
-#include <system_error>
 #include <unordered_map>
 
 namespace smd::detail::storage {
@@ -126,7 +126,7 @@ std::string why_refused(int error) {
     case ENOSYS:
       return "no inotify on this system";
     default:
-      return "inotify: " + std::generic_category().message(error);
+      return "inotify: " + error_text(error);
   }
 }
 
@@ -210,9 +210,8 @@ class LocalWatch final : public PolledWatch {
  private:
   /// Returns whether a folder is in the scope.
   [[nodiscard]] bool matters(std::string_view folder) const noexcept {
-    return std::ranges::any_of(scope_, [&](const std::string& top) {
-      return top.empty() || folder == top || (folder.starts_with(top) && folder[top.size()] == '/');
-    });
+    return std::ranges::any_of(scope_,
+                               [&](const std::string& top) { return top.empty() || text::lies_in(folder, top); });
   }
 
   void give_up(std::string why) {

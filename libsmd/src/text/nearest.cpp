@@ -20,19 +20,29 @@ constexpr std::size_t longest = 256;
 /// The most character comparisons; beyond it only substrings are searched for. A hint is not worth minutes.
 constexpr std::size_t most_work = 50'000'000;
 
-/// Returns the Levenshtein distance between `a` and the nearest part of `b`.
-std::size_t distance_to_part(std::string_view a, std::string_view b) {
+/// Returns the distance from `a` to each beginning of `b`: the nearest one that begins at its first character or, with
+/// `anywhere`, later.
+std::vector<std::size_t> distances(std::string_view a, std::string_view b, bool anywhere) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
-    }
+  if (!anywhere) {
+    std::iota(last.begin(), last.end(), std::size_t{0});
   }
-  return *std::min_element(row.begin(), row.end());
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const bool same = text::to_lower(a[i - 1]) == text::to_lower(b[j - 1]);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
+      if (i > 1 && j > 1 && text::to_lower(a[i - 1]) == text::to_lower(b[j - 2]) &&
+          text::to_lower(a[i - 2]) == text::to_lower(b[j - 1])) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
+    }
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return last;
 }
 
 /// Distance, tie-breaker, and name.
@@ -52,26 +62,7 @@ std::string folded(std::string_view name) {
   return result;
 }
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1);
-  std::vector<std::size_t> last(b.size() + 1);
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(last.begin(), last.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool same = text::to_lower(a[i - 1]) == text::to_lower(b[j - 1]);
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
-      if (i > 1 && j > 1 && text::to_lower(a[i - 1]) == text::to_lower(b[j - 2]) &&
-          text::to_lower(a[i - 2]) == text::to_lower(b[j - 1])) {
-        row[j] = std::min(row[j], before[j - 2] + 1);
-      }
-    }
-    std::swap(before, last);
-    std::swap(last, row);
-  }
-  return last[b.size()];
-}
+std::size_t edit_distance(std::string_view a, std::string_view b) { return distances(a, b, false).back(); }
 
 std::vector<std::string> nearest(std::string_view typed, std::span<const std::string_view> names, std::size_t most) {
   std::vector<Candidate> found;
@@ -127,7 +118,7 @@ std::vector<std::string> nearest_holding(std::string_view part, std::span<const 
       if (name.size() > longest || work > most_work) {
         continue;
       }
-      if (const std::size_t away = distance_to_part(wanted, folded(name)); away <= allowed) {
+      if (const std::size_t away = std::ranges::min(distances(wanted, name, true)); away <= allowed) {
         found.emplace_back(away, name.size(), name);
       }
     }

@@ -177,6 +177,7 @@ ScalarColumn ScalarColumn::read(const Trial& trial, std::string_view tensor, std
       unread[{entry.worker, entry.mode}] = entry.step;
     }
     if (entry.problem) {
+      entry.problem->step = GlobalStep(entry.step);
       column.problems_.push_back(*std::move(entry.problem));
     } else if (!entry.is_number) {
       ++column.others_;

@@ -79,12 +79,8 @@ std::optional<std::int64_t> newest_by(const Snapshot& snapshot, std::size_t need
     if (last && step <= *last) {
       break;
     }
-    std::size_t workers = 0;
-    for (std::uint32_t worker = no_id; it != files.begin() && std::prev(it)->step == step; --it) {
-      workers += std::prev(it)->worker != worker ? 1 : 0;
-      worker = std::prev(it)->worker;
-    }
-    if (workers >= needed && wrote(snapshot, step, needed, probes)) {
+    it = files.partition_point([step](const layout::StepPart& file) { return file.step < step; });
+    if (distinct_workers(files_at(files, step), std::identity()) >= needed && wrote(snapshot, step, needed, probes)) {
       return step;
     }
   }

@@ -153,7 +153,7 @@ std::string what_lies_in(storage::Storage& storage) {
         continue;
       }
       const std::string path = walk.path_of(entry.name);
-      const auto first = layout::read_first_bytes(storage, path, layout::first_bytes_of_file);
+      const auto first = layout::read_beginning(storage, path);
       const wire::KnownFile* const known = first ? wire::known_file(*first, path) : nullptr;
       const bool is_trial = first && std::ranges::any_of(layout::kinds(), [&](const LayoutKind& kind) {
                               return kind.why_not != nullptr && kind.holds_file({{}, path, {}}, *first);

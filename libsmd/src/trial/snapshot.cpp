@@ -229,15 +229,15 @@ void Snapshot::supersede(std::vector<layout::StepRow>& rows, std::span<const lay
                          Superseded kept) {
   Superseder superseder(later);
   if (!steps.empty() && superseder.reaches(steps.last().number)) {
+    SortedChunks<Step, StepChunk> before = steps;
     std::vector<layout::StepRow> known;
-    for (const Step& step : steps) {
+    for (const Step& step :
+         before.take_from(before.partition_point([&](const Step& one) { return !superseder.reaches(one.number); }))) {
       const std::span<const layout::StepRow> of_step = rows_of(step);
       known.insert(known.end(), of_step.begin(), of_step.end());
     }
     if (superseder.apply(catalog, known)) {
-      steps = {};
-      claims = {};
-      row_of_path.reset();
+      steps = std::move(before);
       add(std::move(known));
     }
   }
@@ -278,17 +278,6 @@ bool Snapshot::arrived(const layout::StepRow& row, const Arrivals& when) const n
 const Step* Snapshot::find(std::int64_t number) const noexcept {
   const auto it = steps.partition_point([number](const Step& step) { return step.number < number; });
   return it != steps.end() && it->number == number ? &*it : nullptr;
-}
-
-const Step* Snapshot::first() const noexcept { return steps.empty() ? nullptr : &steps.front(); }
-
-const Step* Snapshot::first_after(std::int64_t number) const noexcept {
-  const auto it = steps.partition_point([number](const Step& step) { return step.number <= number; });
-  return it == steps.end() ? nullptr : &*it;
-}
-
-std::size_t Snapshot::num_steps_up_to(std::int64_t number) const noexcept {
-  return steps.rank(steps.partition_point([number](const Step& step) { return step.number <= number; }));
 }
 
 std::vector<std::int64_t> Snapshot::global_steps(Mode mode, std::int64_t number) const {

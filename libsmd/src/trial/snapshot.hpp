@@ -166,8 +166,8 @@ struct Snapshot {
   SortedChunks<Step, StepChunk> steps;                 ///< Ascending.
   SortedChunks<std::int64_t> left_out;  ///< Steps out of range, if only reading shows that they are there.
   SortedChunks<ModeClaim> claims;       ///< By mode and mode step; each once. Without mode `global`.
-  /// By id in `Catalog::paths`, the first row with records in that file; its payload is `no_id` if there is none. Null
-  /// if there are no such paths.
+  /// By id in `Catalog::paths`, the first row with records in that file, even if they were superseded; its payload is
+  /// `no_id` if no file has it. Null if there are no such paths.
   std::shared_ptr<const std::vector<layout::StepRow>> row_of_path;
   /// The superseded values of all steps, in or out of range, as a snapshot of their own; null if there are none. Only
   /// its listing, collections, catalog, steps and counts are set.
@@ -197,7 +197,9 @@ struct Snapshot {
   void add(std::vector<layout::StepRow> rows);
   /// As above. Long sequences that come after all known steps stay sequences.
   void add(std::vector<layout::RowSequence> rows);
-  /// Moves superseded values of new rows, and of its own, to `superseded`. `kept`: which values stay in `rows`.
+  /// Moves superseded values of new rows, and of its own, to `superseded`. `kept`: which values stay in `rows`. The
+  /// cost depends on the steps from the first that may have some. Precondition: no rows have a mode, so there are no
+  /// `claims`.
   void supersede(std::vector<layout::StepRow>& rows, std::span<const layout::Supersession> later, Superseded kept);
 
   /// Calls `visit(sequence)` for all rows, in order. Rows that are not stored in sequences are passed as sequences of
@@ -218,12 +220,10 @@ struct Snapshot {
   }
   /// Null if there is no such step.
   [[nodiscard]] const Step* find(std::int64_t number) const noexcept;
-  /// Null if there is no step.
-  [[nodiscard]] const Step* first() const noexcept;
-  /// Null if there is no later step.
-  [[nodiscard]] const Step* first_after(std::int64_t number) const noexcept;
-  /// Returns the number of steps up to and including `number`.
-  [[nodiscard]] std::size_t num_steps_up_to(std::int64_t number) const noexcept;
+  /// Returns the place in `steps` of the first step after `number`; nullopt: of the first step.
+  [[nodiscard]] auto after(std::optional<GlobalStep> number) const {
+    return steps.partition_point([number](const Step& step) { return number && step.number <= number->value; });
+  }
   [[nodiscard]] bool complete(std::int64_t number) const noexcept { return complete(number, ended); }
   /// As above, for callers that decide themselves whether the job is over.
   [[nodiscard]] bool complete(std::int64_t number, bool over) const noexcept {

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <utility>
 
 namespace smd {
 
@@ -251,13 +250,6 @@ Tensor Trial::tensor(std::string_view name) const {
   }
   return Tensor(std::make_shared<const Tensor::Impl>(Tensor::Impl{impl_, std::string(name)}));
 }
-
-Tensor::Tensor(std::shared_ptr<const Impl> impl) noexcept : impl_(std::move(impl)) {}
-Tensor::Tensor(const Tensor&) = default;
-Tensor::Tensor(Tensor&&) noexcept = default;
-Tensor& Tensor::operator=(const Tensor&) = default;
-Tensor& Tensor::operator=(Tensor&&) noexcept = default;
-Tensor::~Tensor() = default;
 
 const std::string& Tensor::name() const noexcept { return impl_->name; }
 

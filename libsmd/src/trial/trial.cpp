@@ -123,10 +123,6 @@ StepInfo info_of(const Snapshot& snapshot, const Step& step, std::vector<std::ui
 
 }  // namespace
 
-Trial::Trial(Trial&&) noexcept = default;
-Trial& Trial::operator=(Trial&&) noexcept = default;
-Trial::~Trial() = default;
-
 const std::string& Trial::name() const noexcept { return impl_->name(); }
 const std::string& Trial::path() const noexcept { return impl_->path(); }
 
@@ -181,7 +177,8 @@ std::vector<ModeStep> Trial::steps(Mode mode, bool show_incomplete_steps) const 
 
 std::vector<Mode> Trial::modes() const {
   std::vector<Mode> modes;
-  for (const detail::trial::ModeClaim& claim : impl_->snapshot()->claims) {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();  // the loop does not keep it
+  for (const detail::trial::ModeClaim& claim : snapshot->claims) {
     if (modes.empty() || modes.back() != claim.mode) {
       modes.push_back(claim.mode);
     }
@@ -195,23 +192,20 @@ std::optional<Mode> Trial::mode(GlobalStep step) const {
   return found == nullptr ? std::nullopt : std::optional(found->mode);
 }
 
-std::optional<ModeStep> Trial::mode_step(GlobalStep step) const {
-  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
-  const Step* const found = snapshot->find(step.value);
-  return found == nullptr ? std::nullopt : std::optional(ModeStep(found->mode_step));
-}
-
-std::optional<ModeStep> Trial::mode_step(GlobalStep step, Mode mode) const {
+std::optional<ModeStep> Trial::mode_step(GlobalStep step, std::optional<Mode> mode) const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   const Step* const found = snapshot->find(step.value);
   if (found == nullptr) {
     return std::nullopt;
   }
+  if (!mode) {
+    return ModeStep(found->mode_step);
+  }
   if (mode == Mode::global) {
     return ModeStep(step.value);
   }
   const std::span<const StepRow> rows = snapshot->rows_of(*found);
-  const auto row = std::ranges::find(rows, mode, &StepRow::mode);
+  const auto row = std::ranges::find(rows, *mode, &StepRow::mode);
   return row == rows.end() ? std::nullopt : std::optional(ModeStep(row->mode_step));
 }
 
@@ -300,25 +294,24 @@ std::map<std::string, std::uint64_t> Trial::superseded() const {
 
 std::vector<OtherValue> Trial::other_values() const { return extras_of(*impl_->snapshot())->others; }
 std::optional<std::int64_t> Trial::exit_code() const { return extras_of(*impl_->snapshot())->exit_code; }
-Hyperparameters Trial::hyperparameters() const { return extras_of(*impl_->snapshot())->hyperparameters; }
+std::map<std::string, std::string> Trial::hyperparameters() const {
+  return extras_of(*impl_->snapshot())->hyperparameters;
+}
+std::uint64_t Trial::hyperparameter_records() const { return extras_of(*impl_->snapshot())->hyperparameter_records; }
 
 bool Trial::ended() const { return impl_->snapshot()->over(); }
 
 std::vector<GlobalStep> Trial::listed_steps() const {
-  std::vector<GlobalStep> steps;
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
-  if (!snapshot->listing->named) {
-    std::ranges::transform(snapshot->steps, std::back_inserter(steps),
-                           [](const Step& step) { return GlobalStep(step.number); });
-    const auto in_range = static_cast<std::ptrdiff_t>(steps.size());
-    std::ranges::transform(snapshot->left_out, std::back_inserter(steps),
-                           [](std::int64_t step) { return GlobalStep(step); });
-    std::inplace_merge(steps.begin(), steps.begin() + in_range, steps.end());
-    return steps;
+  if (snapshot->listing->named) {
+    return detail::mapped(detail::layout::count_steps(*snapshot->listing->named),
+                          [](const auto& step) { return GlobalStep(step.first); });
   }
-  for (const auto& [step, workers] : detail::layout::count_steps(*snapshot->listing->named)) {
-    steps.emplace_back(step);
-  }
+  auto steps = detail::mapped(snapshot->steps, [](const Step& step) { return GlobalStep(step.number); });
+  const auto in_range = static_cast<std::ptrdiff_t>(steps.size());
+  std::ranges::transform(snapshot->left_out, std::back_inserter(steps),
+                         [](std::int64_t step) { return GlobalStep(step); });
+  std::inplace_merge(steps.begin(), steps.begin() + in_range, steps.end());
   return steps;
 }
 

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <utility>
 
 namespace smd {
@@ -79,36 +78,51 @@ std::optional<Problem> TrialSnapshot::missing_collections_files() const {
 
 std::string TrialSnapshot::incomplete_text(const std::function<bool(const SnapshotStep&)>& counts) const {
   const Snapshot& snapshot = *impl_->snapshot;
-  const auto& last = snapshot.last_complete;
-  std::vector<SnapshotStep> steps = this->steps(last ? std::optional(GlobalStep(*last)) : std::nullopt);
-  std::erase_if(steps, [&](const SnapshotStep& step) { return step.complete || !counts(step); });
+  // Once the job is over, all steps count as complete; those after the last one that all workers wrote lack some.
+  const bool over = snapshot.over();
+  const auto& until = over ? snapshot.all_wrote : snapshot.last_complete;
+  const auto last = until ? std::optional(GlobalStep(*until)) : std::nullopt;
+  const auto next = snapshot.after(last);
+  const bool lacking = next != snapshot.steps.end() && (!over || next != snapshot.steps.begin());
+  const auto is_later = [&](const SnapshotStep& step) { return step.step > last; };
+  std::vector<SnapshotStep> steps = lacking ? this->steps(over ? std::nullopt : last) : std::vector<SnapshotStep>();
+  std::erase_if(steps, [&](const SnapshotStep& step) {  // often one worker alone evaluates at the end, in another mode
+    return (over ? step.mode != std::prev(next)->mode : step.complete) || (is_later(step) && !counts(step));
+  });
+  const auto first = static_cast<std::size_t>(std::ranges::find_if(steps, is_later) - steps.begin());
   // A later look may find the newest step complete; after a while it hides what a dying job wrote last.
   constexpr auto patience = std::chrono::minutes(10);
   const auto is_new = [&](const detail::layout::StepRow& row) {
     const auto written = impl_->trial->storage().written_at(snapshot.listing->path(row.file));
     return !written || detail::storage::age_of(*written) < patience;
   };
-  if (steps.empty() ||
-      (steps.size() == 1 && std::ranges::any_of(snapshot.rows_of(*snapshot.find(steps.front().step.value)), is_new))) {
+  if (first == steps.size() ||
+      (first + 1 == steps.size() &&
+       std::ranges::any_of(snapshot.rows_of(*snapshot.find(steps.back().step.value)), is_new))) {
     return {};
   }
-  std::map<std::string_view, std::set<GlobalStep>> written;  // which of the steps, by worker
+  // By worker: the number of steps up to the last one that it wrote, and how many in a row it lacked before, at most.
+  std::map<std::string_view, std::pair<std::size_t, std::size_t>> written;
   for (const std::string& worker : snapshot.collections->workers) {
     written.try_emplace(worker);
   }
   snapshot.for_each_sequence(
       [&](const detail::layout::RowSequence& sequence) { written.try_emplace(snapshot.worker(sequence.row)); });
-  for (const SnapshotStep& step : steps) {
-    for (const SavedRow row : rows(step.step)) {
-      written[worker(row.worker())].insert(step.step);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    for (const SavedRow row : rows(steps[i].step)) {
+      auto& [end, gap] = written[worker(row.worker())];
+      gap = std::max(gap, i - std::min(i, std::exchange(end, i + 1)));
     }
   }
+  constexpr std::size_t few = 3;  // by which a worker may end earlier, beyond what it lacked in a row before
   std::vector<std::string_view> missing;
   bool some = false;
   for (const auto& [worker, of_worker] : written) {
-    if (of_worker.size() < steps.size()) {
+    const auto& [end, gap] = of_worker;
+    const std::size_t lacks = steps.size() - std::max(end, first);
+    if (over ? lacks > gap + few : lacks + gap > 0) {
       missing.push_back(worker);
-      some = some || !of_worker.empty();
+      some = some || end > first;
     }
   }
   const std::size_t needed = detail::layout::workers_needed(*snapshot.collections, *snapshot.listing);
@@ -116,12 +130,14 @@ std::string TrialSnapshot::incomplete_text(const std::function<bool(const Snapsh
   if (!missing.empty()) {
     why = text::first_names(missing) + (missing.size() == 1 ? " has" : " have") + " not written " +
           (some ? "all of them" : "them");
+  } else if (over) {
+    return {};
   } else if (written.size() < needed) {  // the names of workers that never wrote anything are unknown
     why = "only " + std::to_string(written.size()) + " of " + std::to_string(needed) + " workers have written anything";
   }
   const auto number = [](const SnapshotStep& step) { return std::to_string(step.step.value); };
-  return (steps.size() == 1 ? "step " + number(steps.front()) + " is"
-                            : "steps " + number(steps.front()) + " to " + number(steps.back()) + " are") +
+  return (first + 1 == steps.size() ? "step " + number(steps[first]) + " is"
+                                    : "steps " + number(steps[first]) + " to " + number(steps.back()) + " are") +
          " not complete (" + why + ")";
 }
 
@@ -147,16 +163,24 @@ std::vector<bool> TrialSnapshot::select(const TensorQuery& query, std::uint64_t*
 std::vector<SnapshotStep> TrialSnapshot::steps(std::optional<GlobalStep> after, std::optional<GlobalStep> last) const {
   const Snapshot& snapshot = *impl_->snapshot;
   std::vector<SnapshotStep> steps;
-  for (auto step =
-           snapshot.steps.partition_point([&](const Step& other) { return after && other.number <= after->value; });
-       step != snapshot.steps.end() && (!last || step->number <= last->value); ++step) {
+  for (auto step = snapshot.after(after); step != snapshot.steps.end() && (!last || step->number <= last->value);
+       ++step) {
     steps.push_back(impl_->public_step(*step));
   }
   return steps;
 }
 
 std::size_t TrialSnapshot::num_steps_up_to(GlobalStep step) const noexcept {
-  return impl_->snapshot->num_steps_up_to(step.value);
+  return impl_->snapshot->steps.rank(impl_->snapshot->after(step));
+}
+
+std::optional<GlobalStep> TrialSnapshot::same_up_to(const TrialSnapshot& later) const noexcept {
+  const Snapshot& own = *impl_->snapshot;
+  const Step* const last = own.steps.last_shared(later.impl_->snapshot->steps);
+  if (last == nullptr || !(own.ended || own.passed)) {
+    return std::nullopt;
+  }
+  return GlobalStep(own.ended ? last->number : std::min(last->number, *own.passed));
 }
 
 std::optional<SnapshotStep> TrialSnapshot::find_step(GlobalStep step) const noexcept {
@@ -231,16 +255,13 @@ Place TrialSnapshot::place(SavedRow row, std::uint32_t position, std::shared_ptr
   return impl_->trial->records().place(*impl_->snapshot, *row.row_, position, std::move(file));
 }
 
-std::vector<SavedRow> TrialSnapshot::series(std::uint32_t tensor, std::uint32_t worker,
-                                            std::optional<Mode> mode) const {
+std::vector<SavedRow> TrialSnapshot::series(std::uint32_t tensor, std::uint32_t worker, std::optional<Mode> mode,
+                                            std::optional<GlobalStep> after) const {
   const Snapshot& snapshot = *impl_->snapshot;
   std::vector<SavedRow> series;
-  for (const Step& step : snapshot.steps) {
-    if (!snapshot.complete(step.number)) {
-      break;
-    }
+  for (auto step = snapshot.after(after); step != snapshot.steps.end() && snapshot.complete(step->number); ++step) {
     const StepRow* with = nullptr;
-    for (const StepRow& row : snapshot.rows_of(step)) {
+    for (const StepRow& row : snapshot.rows_of(*step)) {
       if (row.file.worker == worker && (!mode || row.mode == *mode) &&
           detail::trial::has_tensor(snapshot, row, tensor)) {
         with = &row;

@@ -557,8 +557,6 @@ void throw_unavailable(const Snapshot& snapshot, StepKey key, std::string_view t
 
 namespace smd {
 
-Trial::Trial(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
-
 Trial Trial::open(const std::string& path, const TrialOptions& options) {
   return Trial(std::make_shared<Impl>(path, options));
 }

@@ -348,11 +348,8 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   Impl(std::shared_ptr<Trial::Impl> in_trial, FollowOptions in_options)
       : trial(std::move(in_trial)),
         options(std::move(in_options)),
-        waiter(*trial, options.wait, Watching::from_the_start) {
-    if (options.after) {
-      last = options.after->value;
-    }
-  }
+        waiter(*trial, options.wait, Watching::from_the_start),
+        last(options.after) {}
   ~Impl() { trial->keeps_back() = false; }
 
   FollowEvent next(std::optional<Time> until) {
@@ -438,7 +435,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
     const bool sure = waiter.quiet();
     confirmed = sure ? next->passed : snapshot ? snapshot->passed : std::nullopt;
     if (snapshot && next->generation != snapshot->generation) {  // another trial took its place
-      last = options.after ? std::optional(options.after->value) : std::nullopt;
+      last = options.after;
       given.clear();
       known = 0;
       held.reset();
@@ -465,8 +462,8 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
     if (const Step* const step = late_step()) {
       return give(*step, true);
     }
-    const Step* const step = last ? snapshot->first_after(*last) : snapshot->first();
-    return step != nullptr && complete(step->number) ? give(*step, false) : std::nullopt;
+    const auto step = snapshot->after(last);
+    return step != snapshot->steps.end() && complete(step->number) ? give(*step, false) : std::nullopt;
   }
 
   /// For layouts whose steps grow: returns the rows that arrived since the last look, by step; at the first look, all
@@ -503,12 +500,9 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
     for (; !arrived.empty(); arrived.erase(arrived.begin())) {
       const auto& [number, rows] = *arrived.begin();
       if (const Step* const step = snapshot->find(number)) {  // otherwise it was superseded meanwhile
-        FollowEvent event{.outcome = WaitOutcome::reached,
-                          .step = GlobalStep(step->number),
-                          .mode = step->mode,
-                          .mode_step = ModeStep(step->mode_step),
-                          .arrivals = rows,
-                          .kept_back = kept_back};
+        FollowEvent event = event_of(*step);
+        event.arrivals = rows;
+        event.kept_back = kept_back;
         if (named && must_wait(*step, event)) {
           return std::nullopt;
         }
@@ -532,31 +526,29 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
     return snapshot->whole.whole_at(GlobalStep(std::min(arrived.begin()->first, last))).value_or(newest + at_rest);
   }
 
+  [[nodiscard]] static FollowEvent event_of(const Step& step) {
+    return {.outcome = WaitOutcome::reached,
+            .step = GlobalStep(step.number),
+            .mode = step.mode,
+            .mode_step = ModeStep(step.mode_step)};
+  }
+
   /// Returns a complete step before the last one returned that was not there then. Null if there is none.
   [[nodiscard]] const Step* late_step() {
-    if (!last ||
-        snapshot->num_steps_up_to(*last) - (options.after ? snapshot->num_steps_up_to(options.after->value) : 0) ==
-            known) {
+    const auto first = snapshot->after(options.after);
+    const auto end = last ? snapshot->after(last) : first;
+    if (snapshot->steps.rank(end) - snapshot->steps.rank(first) == known) {
       return nullptr;
     }
-    const std::int64_t first = options.after ? options.after->value + 1 : INT64_MIN;
-    for (const Step& step : snapshot->steps) {
-      if (step.number > *last) {
-        break;
-      }
-      if (step.number >= first && !std::ranges::binary_search(given, step.number) && complete(step.number)) {
-        return &step;
-      }
-    }
-    return nullptr;
+    const auto late = std::find_if(first, end, [&](const Step& step) {
+      return !std::ranges::binary_search(given, step.number) && complete(step.number);
+    });
+    return late == end ? nullptr : &*late;
   }
 
   std::optional<FollowEvent> give(const Step& step, bool late) {
-    FollowEvent event{.outcome = WaitOutcome::reached,
-                      .step = GlobalStep(step.number),
-                      .mode = step.mode,
-                      .mode_step = ModeStep(step.mode_step),
-                      .late = late};
+    FollowEvent event = event_of(step);
+    event.late = late;
     if (must_wait(step, event)) {
       return std::nullopt;
     }
@@ -568,7 +560,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
     }
     ++known;
     if (!late) {
-      last = step.number;
+      last = event.step;
     }
     return event;
   }
@@ -659,9 +651,9 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   /// listing made while files are renamed into a folder may show a later file and miss an earlier one, but it shows all
   /// files that existed before it began.
   std::optional<std::int64_t> confirmed;
-  std::optional<std::int64_t> last;  // all steps up to here were returned, unless there are more than `known`
-  std::vector<std::int64_t> given;   // steps that were returned, ascending
-  std::size_t known = 0;             // the number of returned steps
+  std::optional<GlobalStep> last;   // all steps up to here were returned, unless there are more than `known`
+  std::vector<std::int64_t> given;  // steps that were returned, ascending
+  std::size_t known = 0;            // the number of returned steps
   std::optional<Held> held;
   std::map<std::int64_t, Arrivals> arrived;     // by step: still to be returned
   std::shared_ptr<const Snapshot> arrivals_of;  // the last snapshot from which they were taken

@@ -51,6 +51,8 @@ constexpr std::array rows = {
 
 constexpr KnownFile empty_file = {FileKind::empty, "empty", {}, true};
 constexpr KnownFile zeros = {FileKind::zeros, "all zeros", "its content was lost; copy it again", true};
+constexpr KnownFile many_zeros = {FileKind::zeros, "all zeros up to the limit (row_bytes)",
+                                  "its beginning was lost; copy it again", true};
 constexpr KnownFile web_page = {FileKind::other, "a web page", "the download failed; fetch it again", true};
 constexpr KnownFile packed = {FileKind::zip, "a ZIP archive", unpack_it, true};
 constexpr KnownFile pytorch = {FileKind::pytorch, "a PyTorch checkpoint", {}, true};
@@ -141,7 +143,7 @@ const KnownFile* known_file(std::span<const std::byte> bytes, std::string_view n
     }
   }
   if (first.find_first_not_of('\0') == first.npos) {
-    return &zeros;
+    return first.size() < limits::row_bytes ? &zeros : &many_zeros;  // more may stand behind these
   }
   if (is_onnx(first)) {
     return &onnx;

@@ -21,10 +21,6 @@ namespace {
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
-double double_in(std::span<const std::byte> bytes) noexcept {
-  return std::bit_cast<double>(load_little<std::uint64_t>(bytes));
-}
-
 /// Appends one occurrence of repeated doubles, packed or not.
 void append_doubles(pbf_reader& reader, std::vector<double>& into) {
   if (reader.wire_type() == pbf_wire_type::fixed64) {
@@ -161,7 +157,8 @@ Outcome<std::optional<BucketSpan>> bucket_span(std::span<const std::byte> tensor
     const std::uint64_t last = value->bytes.size() / item - 1;  // equal to all that follow
     return span_of(static_cast<std::uint64_t>(value->shape[0]), [&](std::uint64_t i) -> double {
       const std::span<const std::byte> bytes = value->bytes.subspan(std::min(i, last) * item);
-      return item == sizeof(double) ? double_in(bytes) : std::bit_cast<float>(load_little<std::uint32_t>(bytes));
+      return item == sizeof(double) ? std::bit_cast<double>(load_little<std::uint64_t>(bytes))
+                                    : std::bit_cast<float>(load_little<std::uint32_t>(bytes));
     });
   });
 }

@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import json
 import logging
+import operator
 import os
 import sys
 import threading
@@ -225,13 +226,23 @@ def invoke_rule(rule_obj, start_step=0, end_step=None, raise_eval_cond=False):
         rule_obj.base_trial.wait_for_steps([end_step - 1])
 
 
+def _items(given):
+    """Returns the items of a list, or of a text with commas between them, as in a hook's configuration."""
+    items = []
+    for one in [] if given is False else smd._list(given):
+        items += filter(None, map(str.strip, one.split(","))) if isinstance(one, str) else [one]
+    return items
+
+
 class SaveConfigMode(smd.Record):
     """At which steps of a mode a hook saves: save_steps, and multiples of save_interval from start_step to before
     end_step."""
 
     def __init__(self, save_interval=None, start_step=None, end_step=None, save_steps=None):
         super().__init__(save_interval=int(save_interval or 500), start_step=int(start_step or 0),
-                         end_step=int(end_step) if end_step else None, save_steps=list(save_steps or []))
+                         end_step=int(end_step) if end_step else None,
+                         save_steps=[int(step) if isinstance(step, str) else operator.index(step)
+                                     for step in _items(save_steps)])
 
     def should_save_step(self, step_num):
         """Returns whether a hook saves at a step."""
@@ -240,10 +251,14 @@ class SaveConfigMode(smd.Record):
 
 
 class SaveConfig(smd.Record):
-    """At which steps a hook saves: a SaveConfigMode for some modes, and one of the other arguments for the rest."""
+    """At which steps a hook saves: a SaveConfigMode for some modes, and one of the other arguments for the rest.
+    Without these the rest is None: a collection is then saved as the hook's configuration says, a hook saves as by
+    default."""
 
     def __init__(self, mode_save_configs=None, save_interval=None, start_step=None, end_step=None, save_steps=None):
-        rest = SaveConfigMode(save_interval, start_step, end_step, save_steps)
+        others = save_interval, start_step, end_step, save_steps
+        wanted = mode_save_configs is None or any(one is not None for one in others)
+        rest = SaveConfigMode(*others) if wanted else None
         given = {Mode.__members__.get(str(getattr(mode, "name", mode)).upper()): config
                  for mode, config in (mode_save_configs or {}).items()}
         if None in given or not all(config is None or isinstance(config, SaveConfigMode) for config in given.values()):
@@ -257,7 +272,9 @@ class SaveConfig(smd.Record):
         parameters. Returns a SaveConfig as it is."""
         if isinstance(obj, SaveConfig):
             return obj
-        if obj is None or isinstance(obj, SaveConfigMode):
+        if obj is None:
+            return cls()
+        if isinstance(obj, SaveConfigMode):
             return cls(dict.fromkeys(Mode, obj))
         if not isinstance(obj, dict):
             raise TypeError(f"obj={obj} cannot be parsed into a SaveConfig object")
@@ -265,17 +282,19 @@ class SaveConfig(smd.Record):
                     for mode, config in obj.items()})
 
     def get_save_config(self, mode):
-        """Returns what counts for a mode."""
+        """Returns what counts for a mode. Raises ValueError if that is the hook's configuration."""
+        if self.mode_save_configs[mode] is None:
+            raise ValueError(f"{self} says nothing of {mode}: the hook's configuration counts")
         return self.mode_save_configs[mode]
 
     def should_save_step(self, mode, step_num):
         """Returns whether a hook saves at a step of a mode."""
-        return self.mode_save_configs[mode].should_save_step(step_num)
+        return self.get_save_config(mode).should_save_step(step_num)
 
     def parameters(self):
-        """Returns the keys of a hook's configuration, all of them: for a missing one the hook's own value counts."""
+        """Returns the keys of a hook's configuration, all of a mode: for a missing one the hook's own value counts."""
         return {f"{mode.name.lower()}.{key}": _NO_END if value is None else value
-                for mode, config in self.mode_save_configs.items() for key, value in vars(config).items()}
+                for mode, config in self.mode_save_configs.items() if config for key, value in vars(config).items()}
 
 
 class ReductionConfig(smd.Record):
@@ -283,8 +302,8 @@ class ReductionConfig(smd.Record):
 
     def __init__(self, reductions=None, abs_reductions=None, norms=None, abs_norms=None, save_raw_tensor=False,
                  save_shape=False):
-        super().__init__(reductions=list(reductions or []), abs_reductions=list(abs_reductions or []),
-                         norms=list(norms or []), abs_norms=list(abs_norms or []), save_raw_tensor=save_raw_tensor,
+        super().__init__(reductions=_items(reductions), abs_reductions=_items(abs_reductions),
+                         norms=_items(norms), abs_norms=_items(abs_norms), save_raw_tensor=save_raw_tensor,
                          save_shape=save_shape)
 
     def parameters(self):
@@ -293,14 +312,43 @@ class ReductionConfig(smd.Record):
         return {"reductions": ",".join(names), "save_raw_tensor": self.save_raw_tensor, "save_shape": self.save_shape}
 
 
+def _checked(reduction_config):
+    if reduction_config and not isinstance(reduction_config, ReductionConfig):
+        raise TypeError(f"reduction_config is a ReductionConfig, not {reduction_config!r}")
+    return reduction_config or None
+
+
+def _of_framework(*arguments, **options):
+    """Raises NotImplementedError: there are no hooks into frameworks."""
+    raise NotImplementedError("smd has no hooks into frameworks: call save_tensor and next_step in the loop")
+
+
+class CollectionKeys:
+    """The names of the collections that the reference builds in."""
+
+
+for _name in ("all", "average_shap", "biases", "default", "feature_importance", "full_shap", "gradients",
+              "hyperparameters", "inputs", "labels", "layers", "losses", "metrics", "optimizer_variables", "outputs",
+              "predictions", "sm_metrics", "tensorflow_summaries", "trees", "weights"):
+    setattr(CollectionKeys, _name.upper(), _name)
+
+
 class Collection(smd.Collection):
     """What a hook saves of some tensors."""
 
     def __init__(self, name, include_regex=None, tensor_names=None, reduction_config=None, save_config=None,
                  save_histogram=True):
-        super().__init__(name=name, include_regex=smd._list(include_regex), tensor_names=smd._list(tensor_names),
-                         reduction_config=reduction_config, save_config=save_config and SaveConfig.parse(save_config),
-                         save_histogram=save_histogram)
+        self.name, self.include_regex, self.tensor_names = name, include_regex, tensor_names
+        self.reduction_config, self.save_config, self.save_histogram = reduction_config, save_config, save_histogram
+
+    def __setattr__(self, name, value):
+        if name in ("include_regex", "tensor_names"):
+            value = smd._list(value)
+        elif name == "reduction_config":
+            value = _checked(value)
+        elif name == "save_config":
+            value = SaveConfig.parse(value) if value else None
+        super().__setattr__(name, value)
 
     def include(self, regex):
         """Adds patterns of names."""
@@ -310,9 +358,11 @@ class Collection(smd.Collection):
         """Returns the collection as a hook's configuration has it."""
         parameters = {"include_regex": smd._list(self.include_regex), "tensor_names": smd._list(self.tensor_names),
                       "save_histogram": self.save_histogram}
-        for config in (self.reduction_config, self.save_config and SaveConfig.parse(self.save_config)):
+        for config in (self.reduction_config, self.save_config):
             parameters.update(config.parameters() if config else {})
         return {"CollectionName": self.name, "CollectionParameters": parameters}
+
+    add = add_module_tensors = add_block_tensors = add_keras_layer = _of_framework
 
 
 CollectionConfig = Collection
@@ -357,10 +407,50 @@ def _end_hooks_of_child():
         multiprocessing.util.Finalize(None, _end_hooks, exitpriority=0)
 
 
+# What knows this process's place in a distributed job, in the reference's order: modules, and their functions for the
+# rank and for the number of processes.
+_DISTRIBUTED = (("torch.distributed", "get_rank", "get_world_size"), ("horovod.torch", "rank", "size"),
+                ("horovod.tensorflow", "rank", "size"), ("horovod.mxnet", "rank", "size"),
+                ("smdistributed.dataparallel.torch.distributed", "get_rank", "get_world_size"),
+                ("xgboost.collective", "get_rank", "get_world_size"), ("xgboost.rabit", "get_rank", "get_world_size"))
+
+
+_ONE_WORKER = {"worker": "worker_0", "num_workers": 1}
+
+
+def _worker():
+    """Returns the worker's name and the number of workers, by what the program has imported and initialised."""
+    for name, rank, size in _DISTRIBUTED:
+        module = sys.modules.get(name)
+        try:
+            if module and getattr(module, "is_initialized", lambda: True)():
+                return {"worker": f"worker_{getattr(module, rank)()}", "num_workers": int(getattr(module, size)())}
+        except (AttributeError, RuntimeError, ValueError):  # built without the functions, or not initialised
+            pass
+    return dict(_ONE_WORKER)
+
+
+def _keys(path):
+    """Returns the keys of a hook's configuration that have a value; none if it cannot be read, of which the hook tells.
+    What is no file can be read once only, by the hook."""
+    if not isinstance(path, str) or not os.path.isfile(path):
+        return set()
+    try:
+        with open(path, "rb") as file:
+            document = json.load(file)
+    except (OSError, RecursionError, ValueError):
+        return set()
+    hook = document.get("DebugHookConfig", document) if isinstance(document, dict) else None
+    parameters = hook.get("HookParameters") if isinstance(hook, dict) else None
+    return {key for part in (hook, parameters) if isinstance(part, dict)
+            for key, value in part.items() if value is not None}
+
+
 class Hook(_hook.Hook):
     """Saves tensors of a loop, which calls `next_step` itself. Several threads may use one hook. `close` ends the job;
     without a call, the end of the hook or of the program does, and an error is shown as Python shows those of
-    `__del__`. A forked child cannot use its parent's hook; one of its own ends with the child's function."""
+    `__del__`. A forked child cannot use its parent's hook; one of its own ends with the child's function. Of a
+    distributed job that is initialised, each process is a worker of its own."""
 
     def __init__(self, out_dir=None, export_tensorboard=False, tensorboard_dir=None, dry_run=False,
                  reduction_config=None, save_config=None, include_regex=None, include_collections=None, save_all=False,
@@ -370,8 +460,8 @@ class Hook(_hook.Hook):
         parameters = {"dry_run": dry_run, "export_tensorboard": export_tensorboard, "include_workers": include_workers,
                       "include_regex": smd._list(include_regex), "include_collections": smd._list(include_collections),
                       "save_all": save_all or not (include_regex or include_collections or collections),
-                      "tensorboard_dir": tensorboard_dir}
-        for config in (reduction_config, save_config and SaveConfig.parse(save_config)):
+                      "tensorboard_dir": tensorboard_dir, **_worker()}
+        for config in (_checked(reduction_config), save_config and SaveConfig.parse(save_config)):
             parameters.update(config.parameters() if config else {})
         self._begin(json=json.dumps({
             "LocalPath": os.fspath(out_dir), "HookParameters": {key: value for key, value in parameters.items()
@@ -387,9 +477,17 @@ class Hook(_hook.Hook):
 
     @classmethod
     def create_from_json_file(cls, json_file_path=None):
-        """Makes a hook of a configuration (default: that of SMDEBUG_CONFIG_FILE_PATH)."""
+        """Makes a hook of a configuration (default: that of SMDEBUG_CONFIG_FILE_PATH), whose worker counts if it names
+        one."""
+        if isinstance(json_file_path, os.PathLike):
+            json_file_path = os.fsdecode(json_file_path)
+        named = _keys(os.environ.get("SMDEBUG_CONFIG_FILE_PATH") or "/opt/ml/input/config/debughookconfig.json"
+                      if json_file_path is None else json_file_path)
+        worker = dict(_ONE_WORKER) if "worker" in named else _worker()
+        if "num_workers" in named:
+            worker["num_workers"] = 1  # so the hook takes the configuration's
         hook = cls.__new__(cls)
-        hook._begin(path=json_file_path)
+        hook._begin(path=json_file_path, **worker)
         return hook
 
     def _take_changes(self):
@@ -455,12 +553,10 @@ class Hook(_hook.Hook):
 
     def add_collection(self, collection):
         """Adds a collection, or replaces the one of its name, before anything is saved."""
-        self._add_collections(json.dumps({"CollectionConfigurations": [collection.configuration()]}))
+        modes = collection.save_config.mode_save_configs if collection.save_config else {}
+        self._add_collections(json.dumps({"CollectionConfigurations": [collection.configuration()]}),
+                              [mode for mode, config in modes.items() if config])
         self._keep(collection)
-
-    def _of_framework(self, *arguments, **options):
-        """Raises NotImplementedError: there are no hooks into frameworks."""
-        raise NotImplementedError("smd has no hooks into frameworks: call save_tensor and next_step in the loop")
 
     register_module = register_hook = register_loss = register_block = wrap_optimizer = wrap_tape = _of_framework
 
@@ -468,8 +564,7 @@ class Hook(_hook.Hook):
 class KerasHook(Hook):
     """A hook into a framework, which raises NotImplementedError."""
 
-    def __init__(self, *arguments, **options):
-        self._of_framework()
+    __init__ = create_from_json_file = _of_framework
 
 
 SessionHook = EstimatorHook = KerasHook
@@ -484,7 +579,7 @@ def _module(name, *members):
     setattr(sys.modules[parent], last, made)
 
 
-_CONFIGURATIONS = "SaveConfig", "SaveConfigMode", "ReductionConfig", "CollectionConfig", "Collection"
+_CONFIGURATIONS = "SaveConfig", "SaveConfigMode", "ReductionConfig", "CollectionConfig", "Collection", "CollectionKeys"
 _FRAMEWORK = ("modes", "Hook", "create_trial", *_CONFIGURATIONS)
 for _name, *_members in (
         ("exceptions", "IndexReaderException", "InsufficientInformationForRuleInvocation",
@@ -497,7 +592,7 @@ for _name, *_members in (
         ("analysis", "no_refresh", "refresh"), ("analysis.utils", "no_refresh", "refresh"),
         ("core", "get_logger"), ("core.logger", "get_logger"), ("core.modes", "ModeKeys"),
         ("core.tensor", "StepState", "Tensor"), ("core.save_config", "SaveConfig", "SaveConfigMode"),
-        ("core.reduction_config", "ReductionConfig"), ("core.collection", "Collection"),
+        ("core.reduction_config", "ReductionConfig"), ("core.collection", "Collection", "CollectionKeys"),
         ("pytorch", *_FRAMEWORK), ("mxnet", *_FRAMEWORK), ("xgboost", *_FRAMEWORK),
         ("tensorflow", *_FRAMEWORK, "KerasHook", "SessionHook", "EstimatorHook")):
     _module(_name, *_members)

@@ -472,8 +472,8 @@ TEST_CASE("the trial of a job that has ended is refused, unless the hook adds to
   const HookConfig config = every_step(folder);
   save(config, 0);
   CHECK_THROWS_WITH_AS(save(config, 1),
-                       (config.out_dir + ": this is the trial of a job that has ended: save into another folder, or "
-                                         "remove training_job_end.ts to go on with it")
+                       (config.out_dir + ": this is the trial of a job that has ended: save into another folder or as "
+                                         "another worker, or remove training_job_end.ts to go on with it")
                            .c_str(),
                        InvalidArgument);
   CHECK(log.lines.empty());
@@ -768,6 +768,23 @@ TEST_CASE("a name that readers take for a reduction of another tensor is refused
   }
   CHECK(Trial::open(folder / "run").tensor_names() ==
         std::vector<std::string>{"reductions/x", "smdebug/reductions", "x"});
+}
+
+TEST_CASE("a reduction that the program has computed is saved as it is") {
+  const TempDir folder;
+  const std::vector<float> one = {1};
+  {
+    HookConfig config = every_step(folder);
+    config.reduction_config = ReductionConfig{.save_shape = true, .reductions = {"max"}};  // of all other tensors
+    Hook hook(config);
+    CHECK(hook.save_tensor("smdebug/reductions/mean/x", floats(one, {1})));
+    hook.close();
+  }
+  const Trial trial = Trial::open(folder / "run");
+  CHECK(trial.tensor_names() == std::vector<std::string>{"x"});
+  const auto saved = trial.tensor("x").reduction_values(GlobalStep(0));
+  CHECK(saved.size() == 1);
+  CHECK(same(saved.at("mean"), Dtype::float32, {1}, std::as_bytes(std::span(one))));
 }
 
 }  // namespace

@@ -48,8 +48,9 @@ class Log {
     dir_.write("new", bytes);
     std::filesystem::rename(dir_ / "new", dir_ / name_);
   }
-  /// Adds the numbers that are new to `values`. `meanwhile` is called when the first block was read.
-  Found look(bool as_it_stands = false, unsigned jobs = 1, const std::function<bool()>& meanwhile = {}) {
+  /// Returns what is new, or why the log is refused. `meanwhile` is called when the first block was read.
+  [[nodiscard]] Outcome<Found> find_new(bool as_it_stands = false, unsigned jobs = 1,
+                                        const std::function<bool()>& meanwhile = {}) const {
     const auto storage = storage::open_local_with_links(dir_.path());
     LookRequest request;
     request.as_it_stands = as_it_stands;
@@ -58,7 +59,11 @@ class Log {
     request.now = now_;
     request.jobs = jobs;
     request.stop = &meanwhile;
-    auto found = layout_->look(**storage, request, listing_.get(), collections_);
+    return layout_->look(**storage, request, listing_.get(), collections_);
+  }
+  /// As above, and adds the numbers that are new to `values`.
+  Found look(bool as_it_stands = false, unsigned jobs = 1, const std::function<bool()>& meanwhile = {}) {
+    auto found = find_new(as_it_stands, jobs, meanwhile);
     REQUIRE(found);
     listing_ = found->listing;
     collections_ = found->collections;
@@ -362,7 +367,7 @@ one line: 3
 )");
   const Found found = log.look();
   REQUIRE(found.listing->extras);
-  CHECK(found.listing->extras->hyperparameters.values ==
+  CHECK(found.listing->extras->hyperparameters ==
         std::map<std::string, std::string>{{"color", R"("a#b")"},
                                            {"empty", R"("")"},
                                            {"latin", "\"caf\u00E9\""},
@@ -576,6 +581,26 @@ TEST_CASE("a log that is overwritten is read again, however little of it was see
   log.write_over("step,loss\n1,9\n2,8\n3,7\n");
   log.look();
   CHECK(log.values() == Values{{"loss", 1, 5}, {"loss", 1, 9}, {"loss", 2, 4}, {"loss", 2, 8}, {"loss", 3, 7}});
+}
+
+TEST_CASE("a header that is half written over is waited for, but not for long") {
+  for (const bool goes_on : {true, false}) {
+    Log log(metrics_layout(), "metrics.csv");
+    log.append("epoch,step,loss\n1,1,0.5\n");
+    log.look();
+    log.write_over("epoch,step,acc,01,1,0.5\n");
+    CHECK(log.look().due.has_value());
+    CHECK(log.values() == Values{{"epoch", 1, 1}, {"loss", 1, 0.5}});
+    if (goes_on) {
+      log.write_over("epoch,step,acc,loss\n1,1,,0.5\n2,2,0.75,0.25\n");
+      log.look();
+      CHECK(log.values() ==
+            Values{{"acc", 2, 0.75}, {"epoch", 1, 1}, {"epoch", 2, 2}, {"loss", 1, 0.5}, {"loss", 2, 0.25}});
+    } else {
+      log.pass(std::chrono::seconds(10));
+      CHECK_FALSE(log.find_new());
+    }
+  }
 }
 
 TEST_CASE("a log that is overwritten while it is read is read again") {
@@ -808,6 +833,18 @@ TEST_CASE("an array of objects that are never closed is given up") {
   CHECK(log.values() == Values{{"loss", 1, 5}});
 }
 
+TEST_CASE("objects without a number or a text count where steps are the numbers of rows; blank lines do not") {
+  const std::string text = "{\"loss\":3}\n{\"loss\":null}\n{}\n\n{\"loss\":[1]}\n{\"loss\":{}}\n{\"loss\":1}\n";
+  const Values right = {{"loss", 0, 3}, {"loss", 5, 1}};
+  Log log(metrics_layout(), "metrics.jsonl");
+  log.append(text);
+  log.look(true);
+  CHECK(log.values() == right);
+  for (const std::size_t bytes : {1, 7, 1000}) {
+    CHECK(grown_by(bytes, "metrics.jsonl", text) == right);
+  }
+}
+
 TEST_CASE("the step of JSON lines may have a name that the first line lacks") {
   Log log(metrics_layout(), "metrics.jsonl");
   log.append(
@@ -877,6 +914,62 @@ TEST_CASE("with a follower the choice of the step is that of the first row") {
   whole.look(true);
   CHECK(whole.values() == Values{{"loss", 0, 2}, {"loss", 1, 1}, {"step", 0, 1}, {"step", 1, 1.5}});  // rows
   CHECK(grown_by(1, "metrics.csv", text) == Values{{"loss", 1, 1}, {"loss", 1, 2}});
+}
+
+TEST_CASE("a fraction in a step that came out does not change the step at a further header") {
+  const std::string text =
+      "step,iteration,loss\n1,100,9\n1.5,150,8\n2,200,7\nstep,iteration,loss\n2,201,6\n2.5,250,5\n3,300,4\n";
+  const Values right = {{"iteration", 1, 100}, {"iteration", 1, 150}, {"iteration", 2, 200}, {"iteration", 2, 201},
+                        {"iteration", 2, 250}, {"iteration", 3, 300}, {"loss", 1, 8},        {"loss", 1, 9},
+                        {"loss", 2, 5},        {"loss", 2, 6},        {"loss", 2, 7},        {"loss", 3, 4}};
+  for (const std::size_t bytes : {1, 7, 1000}) {
+    CHECK(grown_by(bytes, "metrics.csv", text) == right);
+  }
+}
+
+TEST_CASE("each header of a CSV chooses the step anew, with a follower and without") {
+  const std::pair<std::string, Values> logs[] = {
+      {"epoch,step,loss\n0,0,9\n0,1,8\nepoch,val_loss\n0,7\nepoch,step,loss\n1,2,7\n1,3,6\n1,4,5\n",
+       {{"loss", 0, 9}, {"loss", 1, 8}, {"loss", 2, 7}, {"loss", 3, 6}, {"loss", 4, 5}, {"val_loss", 0, 7}}},
+      {"epoch,loss\n0,1\n1,2\nstep,epoch,loss\n30,2,3\n40,3,4\n",
+       {{"loss", 0, 1}, {"loss", 1, 2}, {"loss", 30, 3}, {"loss", 40, 4}}}};
+  for (const auto& log : logs) {
+    CAPTURE(log.first);
+    Log whole(metrics_layout(), "metrics.csv");
+    whole.append(log.first);
+    whole.look(true);
+    Values values = whole.values();
+    for (const std::size_t bytes : {1, 7, 1000}) {
+      CHECK(grown_by(bytes, "metrics.csv", log.first) == values);
+    }
+    std::erase_if(values, [](const auto& value) { return std::get<0>(value) == "epoch"; });
+    CHECK(values == log.second);
+  }
+}
+
+TEST_CASE("whether a column of a CSV is the step depends on its rows behind all headers") {
+  std::string halves = "step,iteration,loss\n0.5,1,9\nstep,iteration,loss\n";
+  std::string epochs = "epoch,loss\n1,9\n1.5,8\nepoch,step,loss\n";
+  for (int row = 1; row <= 40; ++row) {
+    halves += std::to_string(row * 0.5) + ',' + std::to_string(row) + ",7\n";
+    epochs += "2," + std::to_string(100 * row) + ",7\n";
+  }
+  Log by_iteration(metrics_layout(), "metrics.csv");
+  by_iteration.append(halves);
+  by_iteration.look(true);
+  CHECK_FALSE(by_iteration.damaged());
+  Log by_row_and_step(metrics_layout(), "metrics.csv");
+  by_row_and_step.append(epochs);
+  by_row_and_step.look(true);
+  CHECK_FALSE(by_row_and_step.damaged());
+  const Values one = by_iteration.values_that_count();
+  const Values other = by_row_and_step.values();
+  for (std::int64_t row = 1; row <= 40; ++row) {
+    CHECK(std::ranges::binary_search(one, std::tuple("loss", row, 7.0)));
+    CHECK(std::ranges::binary_search(one, std::tuple("step", row, static_cast<double>(row) / 2)));
+    CHECK(std::ranges::binary_search(other, std::tuple("loss", 100 * row, 7.0)));
+  }
+  CHECK(std::ranges::binary_search(other, std::tuple("loss", std::int64_t{1}, 8.0)));
 }
 
 TEST_CASE("a fraction before any step tells a follower what is no step, as it tells others") {

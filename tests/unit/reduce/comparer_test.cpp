@@ -270,6 +270,27 @@ TEST_CASE("element types") {
     comparer.add({Dtype::string, shape, std::as_bytes(std::span(a))},
                  {Dtype::float32, shape, std::as_bytes(std::span(numbers))});
     CHECK(comparer.result().differing == 3);
+    CHECK(!comparer.result().max_abs);
+  }
+  SUBCASE("text beside numbers") {
+    const smd::Shape shape = {1};
+    const std::vector<char> text = {1, 0, 0, 0, 'x'};
+    for (const bool sums_of_equal : {true, false}) {
+      Comparer pool({.sums_of_equal = sums_of_equal});
+      const Value<float> a(Dtype::float32, {3, 4});
+      const Value<float> b(Dtype::float32, {3, 2});
+      pool.add({Dtype::string, shape, std::as_bytes(std::span(text))},
+               {Dtype::string, shape, std::as_bytes(std::span(text))});
+      Comparer numbers;
+      numbers.add(a.view(), b.view());
+      pool.merge(numbers);
+      const Difference of = pool.result();
+      CHECK(of.size == 3);
+      CHECK(of.differing == 1);
+      CHECK(of.first == std::uint64_t{2});
+      CHECK(of.max_abs == 2.0);
+      CHECK(of.l2_a == 5.0);
+    }
   }
   SUBCASE("sizes must be the same") {
     Comparer comparer;

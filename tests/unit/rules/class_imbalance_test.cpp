@@ -74,6 +74,38 @@ TEST_CASE("without as many predictions only the labels count") {
   CHECK(result.steps_evaluated == 2);
 }
 
+TEST_CASE("predictions that are never as many as the labels give a warning") {
+  const std::vector<float> rows = {9, 0, 0, 0, 9, 0, 0, 0};
+  RuleTrial trial;
+  trial.step({.values = {value_of<float>("labels", Dtype::float32, {0, 1}, Shape{2}),
+                         value_of<float>("predictions", Dtype::float32, rows, Shape{2, 4})}});
+  const RuleResult scores = trial.run(class_imbalance, {{"samples", "1"}});
+  CHECK(scores.status == RuleStatus::no_issues_found);
+  CHECK(scores.doubtful);
+  CHECK(
+      scores.warnings ==
+      Texts{"there are 4 predictions for each label in mode TRAIN: only labels counted; are they scores (argmax=1)?"});
+  const RuleResult classes = trial.run(class_imbalance, {{"samples", "1"}, {"argmax", "1"}});
+  CHECK(found(classes) == Texts{"0 predictions - misprediction 1"});
+  CHECK(classes.warnings.empty());
+  // Where some were as many, the others are a part of a batch.
+  trial.step(1, Mode::train, 1, {{"labels", {0, 1}}, {"predictions", {0, 1}}});
+  CHECK(trial.run(class_imbalance, {{"samples", "1"}}).warnings.empty());
+  // But not in another mode.
+  trial.step({.step = 2,
+              .mode = Mode::eval,
+              .values = {value_of<float>("labels", Dtype::float32, {0, 1}, Shape{2}),
+                         value_of<float>("predictions", Dtype::float32, rows, Shape{2, 4})}});
+  CHECK(trial.run(class_imbalance, {{"samples", "1"}}).warnings ==
+        Texts{"there are 4 predictions for each label in mode EVAL: only labels counted; are they scores (argmax=1)?"});
+  RuleTrial three;
+  three.step(0, {{"labels", {0, 1}}, {"predictions", {1, 0, 1}}});
+  CHECK(
+      three.run(class_imbalance, {{"samples", "1"}}).warnings ==
+      Texts{
+          "there are 1.5 predictions for each label in mode GLOBAL: only labels counted; are they scores (argmax=1)?"});
+}
+
 TEST_CASE("tensors are paired by the order of their names, workers by themselves and counted together") {
   RuleTrial trial({}, 2);
   for (const char* const worker : {"worker_0", "worker_1"}) {

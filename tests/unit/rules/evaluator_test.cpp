@@ -190,6 +190,60 @@ TEST_CASE("steps that wait for workers are not evaluated, and a warning names th
   CHECK_FALSE(unasked.doubtful);
 }
 
+TEST_CASE("once the job has ended, a warning names workers that stopped long before the others") {
+  const auto result = [](std::int64_t steps, std::int64_t of_second, int workers) {
+    RuleTrial trial({}, workers);
+    for (std::int64_t number = 0; number < steps; ++number) {
+      trial.step({.step = number, .worker = "worker_0", .tensors = {{"a", {1}}}});
+      if (number < of_second) {
+        trial.step({.step = number, .worker = "worker_1", .tensors = {{"a", {nan}}}});
+      }
+    }
+    return trial.run("ExplodingTensor", {}, {.keep_going = true});
+  };
+  const RuleResult dead = result(30, 10, 2);
+  CHECK(dead.warnings ==
+        Texts{"steps 10 to 29 are not complete (worker_1 has not written them) and were evaluated all the same"});
+  CHECK(dead.doubtful);
+  CHECK(dead.steps_evaluated == 30);
+  CHECK(result(13, 10, 2).warnings.empty());
+  CHECK(result(14, 10, 2).warnings.size() == 1);
+  CHECK(result(30, 0, 2).warnings.empty());  // all but one save nothing
+  CHECK(result(30, 30, 2).warnings.empty());
+  // Messages name the worker where there are several.
+  CHECK(dead.findings.front().message == "worker_1: a: non_finite 1 > threshold 0");
+}
+
+TEST_CASE("once the job has ended, workers that save rarely are named only if they lack more steps than before") {
+  const auto warnings = [](std::int64_t steps, const auto& is_eval, const std::vector<bool (*)(std::int64_t)>& writes) {
+    RuleTrial trial({}, static_cast<int>(writes.size()));
+    for (std::int64_t number = 0; number < steps; ++number) {
+      for (std::size_t worker = 0; worker < writes.size(); ++worker) {
+        if (writes[worker](number)) {
+          trial.step({.step = number,
+                      .worker = "worker_" + std::to_string(worker),
+                      .mode = is_eval(number) ? Mode::eval : Mode::train,
+                      .tensors = {{"a", {1}}}});
+        }
+      }
+    }
+    return trial.run("ExplodingTensor").warnings;
+  };
+  const auto each = [](std::int64_t /*step*/) { return true; };
+  const auto none = [](std::int64_t /*step*/) { return false; };
+  const auto tenth = [](std::int64_t step) { return step % 10 == 0; };
+  // The step before the last common one is another mode's, which worker_0 alone saves.
+  CHECK(warnings(100, [](std::int64_t step) { return step % 10 == 9 && step < 90; }, {each, tenth}).empty());
+  // The step before the last common one is common, too.
+  CHECK(warnings(30, none, {each, [](std::int64_t step) { return step % 10 < 2; }}).empty());
+  const std::string end = " has not written them) and were evaluated all the same";
+  CHECK(warnings(90, none, {each, [](std::int64_t step) { return step % 10 == 0 && step <= 30; }}) ==
+        Texts{"steps 31 to 89 are not complete (worker_1" + end});
+  // Of two workers, one died; the other one saves rarely.
+  CHECK(warnings(30, none, {each, tenth, [](std::int64_t step) { return step < 4; }}) ==
+        Texts{"steps 1 to 29 are not complete (worker_2 has not written all of them) and were evaluated all the same"});
+}
+
 TEST_CASE("following: each complete step once, in order, as it comes") {
   RuleTrial trial(weights_and_gradients);
   trial.running();

@@ -152,6 +152,23 @@ TEST_CASE("WeightUpdateRatio: a job that was restarted counts its mode steps ane
   CHECK(found(sparse.run("WeightUpdateRatio", ten)) == Texts{"4 weight worker_0 large 2"});  // |150 - 50| / 50
 }
 
+TEST_CASE("following: WeightUpdateRatio compares with the step before, over many looks") {
+  RuleTrial trial(weights);
+  trial.running();
+  trial.step(0, Mode::train, 0, {{"weight", {1}}});
+  Trial opened = trial.open();
+  Evaluator evaluator(opened, {.keep_going = true, .follow = true});
+  evaluator.add(make_rule("WeightUpdateRatio", {{"num_steps", "1"}, {"epsilon", "0"}, {"large_threshold", "0.9"}}));
+  for (std::int64_t step = 1; step <= 600; ++step) {
+    const auto value = static_cast<float>(step + 1);
+    trial.step(step, Mode::train, step, {{"weight", {step == 500 ? 2 * value : value}}});
+    opened.refresh();
+    evaluator.offer();
+  }
+  // |2 - 1| / 1 and |1002 - 500| / 500; all others are at most 1 / 2.
+  CHECK(triggered_at(evaluator.results().front()) == std::vector<std::int64_t>{1, 500});
+}
+
 TEST_CASE("WeightUpdateRatio: other shapes, reductions, NaN and zeros") {
   RuleTrial trial(weights);
   trial.step(0, {{"weight/shape", {1}}, {"weight/nan", {1}}, {"weight/zero", {0}}, {saved("l2", "weight/red"), {1}}});
@@ -160,6 +177,29 @@ TEST_CASE("WeightUpdateRatio: other shapes, reductions, NaN and zeros") {
   const RuleResult result = trial.run("WeightUpdateRatio");
   CHECK(found(result) == Texts{"1 weight/zero worker_0 small 0"});  // 0 / (0 + epsilon) is below 1e-8; NaN is neither
   CHECK(result.steps_evaluated == 1);
+}
+
+TEST_CASE("WeightUpdateRatio: a warning if ratios of finite weights are NaN") {
+  RuleTrial large(weights);  // norms beyond double's range
+  for (const std::int64_t step : {0, 1}) {
+    large.step({.step = step,
+                .mode_step = step,
+                .values = {value_of<double>("weight", Dtype::float64, {step == 0 ? 1e200 : -1e200})}});
+  }
+  const RuleResult nothing = large.run("WeightUpdateRatio");
+  CHECK(nothing.status == RuleStatus::not_evaluated);
+  CHECK(nothing.message == "nothing was evaluated: all that can be compared is NaN");
+  CHECK(nothing.warnings == Texts{"weight: 1 of 1 ratio is NaN: not compared, though all values are finite"});
+
+  RuleTrial zeros(weights);  // 0 / 0, and 0 / 1
+  zeros.step(0, {{"weight/a", {0}}, {"weight/b", {1}}}).step(1, {{"weight/a", {0}}, {"weight/b", {1}}});
+  const RuleResult some = zeros.run("WeightUpdateRatio", {{"epsilon", "0"}, {"small_threshold", "0"}});
+  CHECK(some.status == RuleStatus::no_issues_found);
+  CHECK(some.warnings == Texts{"weight/a: 1 of 1 ratio is NaN: not compared, though all values are finite"});
+
+  RuleTrial diverged(weights);  // which ExplodingTensor reports
+  diverged.step(0, {{"weight", {1}}}).step(1, {{"weight", {nan}}}).step(2, {{"weight", {inf}}});
+  CHECK(diverged.run("WeightUpdateRatio").warnings.empty());
 }
 
 }  // namespace

@@ -237,6 +237,37 @@ TEST_CASE("a said name that the trial does not have") {
   CHECK(warns(one, "pairs: no tensor 'run/train/los' was saved"));
 }
 
+TEST_CASE("without a loss, names that tell training from validation are named") {
+  MemoryTrial job;
+  for (std::int64_t step = 0; step < 3; ++step) {
+    job.number(step, "train-rmse", 1)
+        .number(step, "validation-rmse", 1 + static_cast<float>(step))
+        .number(step, "lr", 1);
+  }
+  for (const char* const rule : {"Overfit", "Overtraining"}) {
+    const RuleResult result = evaluate(job, rule);
+    CHECK(result.status == RuleStatus::not_evaluated);
+    CHECK(result.doubtful);
+    CHECK(result.message == "nothing was evaluated: collection 'losses' has no tensor");
+    CHECK(result.warnings == Texts{"no name is that of a loss, but some tell training from validation; if they are "
+                                   "losses, say pairs=run/train-rmse:run/validation-rmse"});
+  }
+  const RuleResult said = evaluate(job, "Overfit", {{"pairs", "run/train-rmse:run/validation-rmse"}});
+  CHECK(triggered_at(said) == Steps{1, 2});
+  CHECK(said.warnings.empty());
+  CHECK(evaluate(job.number(0, "loss", 1), "Overfit").warnings.empty());  // the message says what to do
+}
+
+TEST_CASE("without a loss, names of which the greatest value may be the best are not named") {
+  MemoryTrial job;
+  for (const char* const name : {"accuracy", "reward", "runtime", "neg_rmse"}) {
+    job.number(0, std::string("train/") + name, 1).number(0, std::string("eval/") + name, 1);
+  }
+  CHECK(evaluate(job, "Overfit").warnings.empty());
+  job.number(0, "train/perplexity", 1).number(0, "eval/perplexity", 1);
+  CHECK(warns(evaluate(job, "Overfit"), "if they are losses, say pairs=run/train/perplexity:run/eval/perplexity"));
+}
+
 TEST_CASE("without a pair nothing is evaluated, and the losses are named") {
   MemoryTrial job;
   job.number(0, "actor/loss", 1).number(0, "critic/loss", 1).number(0, "val/lr", 1).number(0, "lr", 1);
@@ -379,6 +410,44 @@ TEST_CASE("LossNotDecreasing warns of losses that rise, if they are too few for 
   CHECK_FALSE(result_of({1, 1, 1, 1, 2, 2, 2, 2.125F}, true).doubtful);  // by 3 percent
   CHECK_FALSE(result_of({8, 8, 4, 4, 1, 1, 2, 2}, true).doubtful);       // lower than they began
   CHECK_FALSE(result_of({1, 1, 1, 1, 2, 4, 8}, true).doubtful);          // of so few nothing is said
+  // Where there are several workers, one is named.
+  MemoryTrial two = observed({1, 1, 1, 1, 1, 2, 4, 8});
+  for (const std::int64_t step : {0, 1, 4, 9, 16, 25, 36, 49}) {
+    two.elements(step, "loss", {1}, {}, "worker_1");
+  }
+  CHECK(warns(evaluate(two.end(), "LossNotDecreasing", {{"num_steps", "3"}}),
+              "but the newest rise: worker_0: run/loss: decrease_percent -300 < threshold 0.1"));
+}
+
+TEST_CASE("LossNotDecreasing warns of newest losses that explode, though their quarter does not rise") {
+  const auto result_of = [](std::size_t n, const std::vector<float>& newest, float first) {
+    std::vector<float> losses = {first};
+    while (losses.size() + newest.size() < n) {
+      losses.push_back(100.0F - static_cast<float>(losses.size()));
+    }
+    losses.insert(losses.end(), newest.begin(), newest.end());
+    return evaluate(observed(losses).end(), "LossNotDecreasing", {}, {.keep_going = true});
+  };
+  const auto doubts = [&](std::size_t n, const std::vector<float>& newest, float first = 100) {
+    const RuleResult result = result_of(n, newest, first);
+    CHECK(result.findings.empty());
+    return result.doubtful;
+  };
+  // Checks are at n = 40, 50, 62 and 77. Of 60 values, 30 to 44 are 70 to 56, and the newest five are 55 to 59.
+  const RuleResult exploded = result_of(60, {500, 600, 700, 800}, 100);
+  CHECK(exploded.status == RuleStatus::no_issues_found);
+  CHECK(exploded.doubtful);
+  CHECK(exploded.warnings == Texts{"run/loss: of the 5 values from step 3025 on, most are far above those before"});
+  CHECK(doubts(77, {500, 600, 700, 800}));              // at the last value there was a check, which passed
+  CHECK(doubts(39, {500, 600, nan, 700}));              // too few for a check
+  CHECK(doubts(60, {500, 600, inf}));                   // three of five
+  CHECK_FALSE(doubts(60, {1e9F, 1e9F}));                // spikes
+  CHECK_FALSE(doubts(60, {90, 90, 90, 90, 90}));        // above 70 by less than three times what 70 is above the median
+  CHECK_FALSE(doubts(60, {500, 500, 500, 500}, 1e6F));  // nearer to the median, as after a restart of the learning rate
+  // The newest quarter of 39 rises by 3 percent, which alone is nothing to warn of.
+  std::vector<float> rises(29, 1);
+  rises.insert(rises.end(), {1.03F, 1.03F, 1.03F, 1.03F, 1.03F, 1.03F, 500, 500, 500, 500});
+  CHECK(warns(evaluate(observed(rises).end(), "LossNotDecreasing"), "run/loss: of the 5 values from step 1156 on"));
 }
 
 TEST_CASE("LossNotDecreasing names the losses that are too few to be compared") {
@@ -396,7 +465,7 @@ TEST_CASE("LossNotDecreasing names the losses that are too few to be compared") 
         "compared: run/eval/loss (2), run/loss (4)");
   CHECK(none.warnings.empty());
   job.number(0, "loss", 1, Dtype::float32, "worker_1");
-  CHECK(says(evaluate(job, "LossNotDecreasing").message, "run/loss of worker_0 (4), run/loss of worker_1 (1)"));
+  CHECK(says(evaluate(job, "LossNotDecreasing").message, "worker_0: run/loss (4), worker_1: run/loss (1)"));
 }
 
 TEST_CASE("LossNotDecreasing takes the names of a side") {

@@ -58,6 +58,17 @@ TEST_CASE("TensorVariance: bounds are not passed by equality") {
       trial.run("TensorVariance", {{"tensor_regex", "v"}, {"max_threshold", "1"}, {"min_threshold", "1"}});
   CHECK(found(result) == Texts{"1 v worker_0 max 4", "2 v worker_0 min 0"});
   CHECK(result.steps_evaluated == 4);
+  CHECK(result.warnings == Texts{"v: 1 of 4 variances are NaN: not compared"});
+  CHECK(result.doubtful);
+}
+
+TEST_CASE("TensorVariance: variances that are NaN, as hooks of PyTorch save them of one element") {
+  RuleTrial trial;
+  trial.step(0, {{saved("variance", "v"), {nan}}}).step(1, {{saved("std", "v"), {nan}}});
+  const RuleResult result = trial.run("TensorVariance", {{"tensor_regex", "v"}, {"min_threshold", "1"}});
+  CHECK(result.status == RuleStatus::not_evaluated);
+  CHECK(result.message == "nothing was evaluated: all that can be compared is NaN");
+  CHECK(result.warnings == Texts{"v: 2 of 2 variances are NaN: not compared"});
 }
 
 TEST_CASE("TensorVariance: saved variance, value, saved std, in this order") {

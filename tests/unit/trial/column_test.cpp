@@ -112,6 +112,7 @@ TEST_CASE("a column lacks what cannot be read, and says why") {
   REQUIRE(column.problems().size() == 1);
   CHECK(column.problems()[0].file == file);
   CHECK(column.problems()[0].kind == ProblemKind::damaged);
+  CHECK(column.problems()[0].step == GlobalStep(2));
 }
 
 TEST_CASE("numbers of every type keep their bits, and outlive the trial") {

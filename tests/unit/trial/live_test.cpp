@@ -923,11 +923,15 @@ TEST_CASE("a log that begins with zeros is read behind them, and is damaged, whe
   struct Case {
     std::string_view file;
     std::string_view behind;
+    std::size_t zeros = 600;
   };
   for (const Case& one : {Case{"1/metrics.csv", "5\nstep,loss\n7,2\n"},
                           {"2/metrics.jsonl", "{\"step\":5,\"loss\":1}\n{\"step\":7,\"loss\":2}\n"},
-                          {"3/scalars.json", "\n{\"step\":7,\"loss\":2}\n"}}) {
-    const std::filesystem::path file = dir.write(one.file, zeros + std::string(one.behind));
+                          {"3/scalars.json", "\n{\"step\":7,\"loss\":2}\n"},
+                          {"7/metrics.csv", "5\nstep,loss\n7,2\n", 70'000},
+                          {"8/metrics.jsonl", "{\"step\":5,\"loss\":1}\n{\"step\":7,\"loss\":2}\n", 600'000},
+                          {"9/scalars.json", "\n{\"step\":7,\"loss\":2}\n", 70'000}}) {
+    const std::filesystem::path file = dir.write(one.file, std::string(one.zeros, '\0').append(one.behind));
     for (const std::string& path : {file.string(), file.parent_path().string()}) {
       for (const bool as_it_stands : {true, false}) {
         CAPTURE(path);
@@ -954,6 +958,21 @@ TEST_CASE("a log that begins with zeros is read behind them, and is damaged, whe
     dir.write("6/metrics.jsonl", zeros + "\n{\"step\":7,\"loss\":2}\n");
     trial.refresh();
     CHECK(trial.steps() == std::vector{GlobalStep(7)});
+  }
+}
+
+TEST_CASE("more zeros before the rows of a log than a line may have are not called all of it") {
+  const TempDir dir;
+  for (const std::size_t zeros : {limits::row_bytes, limits::row_bytes + 1}) {
+    CAPTURE(zeros);
+    const std::filesystem::path file = dir.write("log.csv", std::string(zeros, '\0') + "\nstep,loss\n1,5\n");
+    try {
+      (void)Trial::open(file.string(), {.as_it_stands = true});
+      FAIL("it was opened");
+    } catch (const ReadError& error) {
+      CHECK(error.tag() == "NotFound");
+      CHECK(error.problem.text.find("the limit (row_bytes)") != std::string::npos);
+    }
   }
 }
 

@@ -211,6 +211,8 @@ TEST_CASE("steps that come after, between and again while a long log is followed
     trial.refresh();
   }
   check(trial, steps);
+  const TrialSnapshot before = TrialSnapshot::last(trial);
+  CHECK(before.same_up_to(before) == GlobalStep(steps.back()));
   // A job that was restarted at step 9000: of `a`, which it writes again, nothing counts that came later.
   log.append(scalar("a", 9000, 1) + scalar("a", 9500, 2));
   trial.refresh();
@@ -220,6 +222,18 @@ TEST_CASE("steps that come after, between and again while a long log is followed
   CHECK(again[3000] == Found{"a", 9000, 1, first_time + 9000});
   CHECK(again[3001] == Found{"a", 9500, 2, first_time + 9500});
   CHECK(trial.tensor("b").steps().size() == (steps.size() + 9) / 10);
+  // The steps before it have the same rows as before.
+  const TrialSnapshot after = TrialSnapshot::last(trial);
+  const std::optional<GlobalStep> same = before.same_up_to(after);
+  REQUIRE(same);
+  CHECK(*same < GlobalStep(9000));
+  for (const SnapshotStep& step : before.steps({}, same)) {
+    CHECK(before.rows(step.step) == after.rows(step.step));
+  }
+  const std::uint32_t a = after.find_tensor("a").value();
+  const std::uint32_t worker = after.rows(GlobalStep(0)).front().worker();
+  CHECK(after.series(a, worker).size() == again.size());
+  CHECK(after.series(a, worker, {}, GlobalStep(8994)).size() == 3);  // at 8997, 9000 and 9500
 }
 
 TEST_CASE("a chunk of sequences has their rows as steps") {

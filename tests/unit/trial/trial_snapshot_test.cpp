@@ -11,8 +11,8 @@
 
 #include <array>
 #include <cstring>
+#include <map>
 #include <thread>
-#include <unordered_map>
 
 namespace smd::test {
 namespace {
@@ -102,7 +102,7 @@ TEST_CASE("a snapshot tells tensors, steps, rows and records by ids") {
   REQUIRE(series.size() == 2);
   CHECK(series[1].step() == GlobalStep(1));
   CHECK(snapshot.series(b, rows[0].worker(), Mode::eval).size() == 1);
-  std::unordered_map<SavedRow, int> keyed{{series[0], 1}};
+  std::map<SavedRow, int> keyed{{series[0], 1}};
   CHECK(keyed.contains(rows[0]));
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/first_bytes.hpp"
 
+#include "text/limits.hpp"
+
 #include <doctest/doctest.h>
 
 #include <span>
 #include <string>
 
 using namespace smd::detail::wire;
+namespace limits = smd::limits;
 using namespace std::string_literals;
 
 namespace {
@@ -43,6 +46,7 @@ TEST_CASE("first bytes tell what a file is") {
   CHECK(told("\x93NUMPY\1\0"s) == "an array of NumPy");
   CHECK(told("") == "empty");
   CHECK(told(std::string(64, '\0')) == "all zeros");
+  CHECK(told(std::string(limits::row_bytes, '\0')) == "all zeros up to the limit (row_bytes)");
   CHECK(told("step,value\n0,1\n") == "text");
   CHECK(told("caf\xC3") == "text");  // the last character is cut
   std::string tar(512, '\0');

@@ -139,7 +139,7 @@ class SMD_EXPORT Hook {
   /// match it. Reductions are computed as by `reduce` and saved as float64 (integers as int64, means and sums of
   /// complex numbers as complex128); undefined ones are left out. The collections `gradients` and `optimizer_variables`
   /// save nothing in the modes eval and predict, as in the reference. The caller may change `value` once this returns.
-  /// A name that `reduction_tensor_name` returns saves a reduction of another tensor.
+  /// A name that `reduction_tensor_name` returns saves a reduction of another tensor, as it is.
   /// @return whether anything was saved.
   /// @throws InvalidArgument for names that are not UTF-8 or longer than 64 KiB, those with `smdebug/reductions/` that
   ///         `reduction_tensor_name` does not return, bytes that do not fit type and shape, and values of 2 GiB and

@@ -28,7 +28,8 @@ struct Finding {
   double value = 0;                        ///< The measurement.
   std::string relation = {};               ///< How it compares with `threshold`: `<`, `>`, `<=`, `>=`.
   double threshold = 0;
-  std::string message = {};  ///< `gradient/conv0: abs_mean 3e-09 < threshold 1e-07`.
+  /// `gradient/conv0: abs_mean 3e-09 < threshold 1e-07`, after `worker_2: ` if the trial has several workers.
+  std::string message = {};
   std::vector<std::pair<std::string, std::string>> details = {};  ///< Further evidence of some checks, by name.
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 
+#include <algorithm>
+
 namespace smd::detail::rules {
 
 namespace {
@@ -17,10 +19,8 @@ class AllZero final : public UnitRule {
   void need(StepNeeds& step, const Unit& unit) override {
     step.computed(unit, zeros);
     step.computed(unit, elements);
-    if (!unit.has_value() && threshold_ == 100) {
-      for (const std::string_view name : deciding(unit)) {
-        step.saved(unit, name);
-      }
+    for (const std::string_view name : deciding(unit)) {
+      step.saved(unit, name);
     }
   }
 
@@ -30,20 +30,18 @@ class AllZero final : public UnitRule {
     }
   }
 
-  /// Returns the first saved reductions that tell whether all elements are zero. Others can be 0 by underflow.
-  [[nodiscard]] static std::vector<std::string_view> deciding(const Unit& unit) {
-    if (unit.has_reduction("abs_max")) {
-      return {"abs_max"};
+  /// Returns the first saved reductions that tell whether all elements are zero; none if the value was saved, or if
+  /// another percentage is asked for. Other reductions can be 0 by underflow.
+  [[nodiscard]] std::vector<std::string_view> deciding(const Unit& unit) const {
+    if (unit.has_value() || threshold_ != 100) {
+      return {};
     }
-    if (unit.has_reduction("min") && unit.has_reduction("max")) {
-      return {"min", "max"};
-    }
-    for (const std::string_view name : {"l1", "abs_l1", "abs_sum"}) {
-      if (unit.has_reduction(name)) {
-        return {name};
-      }
-    }
-    return {};
+    using Names = std::vector<std::string_view>;
+    static const std::vector<Names> choices = {{"abs_max"}, {"min", "max"}, {"l1"}, {"abs_l1"}, {"abs_sum"}};
+    const auto found = std::ranges::find_if(choices, [&](const Names& names) {
+      return std::ranges::all_of(names, [&](std::string_view name) { return unit.has_reduction(name); });
+    });
+    return found == choices.end() ? Names() : *found;
   }
 
   [[nodiscard]] static std::optional<double> of_value(const StepView& step, const Unit& unit) {
@@ -53,9 +51,6 @@ class AllZero final : public UnitRule {
   }
 
   [[nodiscard]] std::optional<double> of_reductions(const StepView& step, const Unit& unit) const {
-    if (threshold_ != 100) {
-      return std::nullopt;
-    }
     std::optional<double> percent;
     for (const std::string_view name : deciding(unit)) {
       const std::optional<double> value = step.saved(unit, name);
@@ -81,8 +76,8 @@ RuleDescription all_zero_rule() {
           "Where the raw value was not saved and the threshold is 100, the first of these that was saved decides: "
           "abs_max; min and max; l1; abs_l1; abs_sum.",
       .frameworks = "all",
-      .parameters = {collection_names_parameter("one of the two is required"),
-                     tensor_regex_parameter("one of the two is required"),
+      .parameters = {collection_names_parameter(),
+                     tensor_regex_parameter(),
                      {"threshold", Type::number, "100", "percentage of zeros that triggers"}},
       .create = create<AllZero>,
       .saves =

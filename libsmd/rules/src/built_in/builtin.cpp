@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 
+#include "text/escape.hpp"
 #include "text/mapped.hpp"
+#include "text/words.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
 
 namespace smd::detail::rules {
 
@@ -69,6 +75,28 @@ void UnitRule::invoke_at_step(StepView& step) {
     for (const Unit& unit : step.units(selection_)) {
       evaluate(step, unit);
     }
+  }
+}
+
+void NanCounts::add(std::string_view tensor, const char* noun, const char* consequence, double measured) {
+  auto& [all, nan] = counts_[{std::string(tensor), noun, consequence}];
+  ++all;
+  nan += std::isnan(measured) ? 1 : 0;
+}
+
+void NanCounts::summarize(RuleSummary& summary) const {
+  bool all_nan = !counts_.empty();
+  for (const auto& [words, numbers] : counts_) {
+    const auto& [tensor, noun, consequence] = words;
+    const auto& [all, nan] = numbers;
+    all_nan = all_nan && nan == all;
+    if (nan > 0) {
+      summary.warn(fmt::format("{}: {} of {} NaN: {}", printable(tensor), nan, text::counted(all, noun, "is", "are"),
+                               consequence));
+    }
+  }
+  if (all_nan) {
+    summary.none_evaluated("all that can be compared is NaN");
   }
 }
 

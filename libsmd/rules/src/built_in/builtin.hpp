@@ -7,11 +7,14 @@
 #include <smd/rule.hpp>
 #include <smd/rule_registry.hpp>
 
+#include <cstddef>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -63,8 +66,8 @@ using Texts = std::vector<std::string>;
 [[nodiscard]] ParameterSpec within(double low, double high, ParameterSpec spec);  ///< The bounds are not valid.
 [[nodiscard]] ParameterSpec one_of(Texts choices, ParameterSpec spec);
 /// The parameters `collection_names` and `tensor_regex`; `help` is added to their help texts.
-[[nodiscard]] ParameterSpec collection_names_parameter(std::string_view help);
-[[nodiscard]] ParameterSpec tensor_regex_parameter(std::string_view help);
+[[nodiscard]] ParameterSpec collection_names_parameter(std::string_view help = "one of the two is required");
+[[nodiscard]] ParameterSpec tensor_regex_parameter(std::string_view help = "one of the two is required");
 
 /// Returns the selection that these two parameters make. If neither is given, every tensor if `all_by_default`.
 [[nodiscard]] TensorSelection selection_of(const Parameters& parameters, bool all_by_default);
@@ -89,6 +92,19 @@ class UnitRule : public Rule {
 
  private:
   SelectionId selection_;
+};
+
+/// Counts what a rule measures, for a warning of what is NaN and meets no condition.
+class NanCounts {
+ public:
+  void add(std::string_view tensor, const char* noun, const char* consequence, double measured);
+  /// Warns of each tensor with NaN: `val_loss: 3 of 30 ratios are NaN: not compared`. If all numbers of all tensors are
+  /// NaN, nothing was evaluated.
+  void summarize(RuleSummary& summary) const;
+
+ private:
+  // By the words of `add`: how many numbers were measured, and how many of them are NaN.
+  std::map<std::tuple<std::string, std::string, std::string>, std::pair<std::size_t, std::size_t>> counts_;
 };
 
 /// Requests the raw values of all units of some selections.

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cmath>
-#include <map>
 
 namespace smd::detail::rules {
 
@@ -136,13 +135,10 @@ class CheckInputImages final : public Rule {
       }
     }
     if (farthest && std::abs(*farthest) > most) {
-      step.trigger({.tensor = std::string(tensor),
-                    .check = "channel_mean",
-                    .value = *farthest,
-                    .relation = ">",
-                    .threshold = most,
-                    .message = fmt::format("{}: |channel_mean {:.6g}| > threshold {:.6g}", tensor, *farthest, most),
-                    .details = {{"channel", std::to_string(channel)}, {"images", std::to_string(seen.images)}}});
+      Finding finding = finding_of(tensor, "channel_mean", *farthest, ">", most);
+      finding.message = fmt::format("{}: |channel_mean {:.6g}| > threshold {:.6g}", tensor, *farthest, most);
+      finding.details = {{"channel", std::to_string(channel)}, {"images", std::to_string(seen.images)}};
+      step.trigger(std::move(finding));
     }
   }
 

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace smd::detail::rules {
 
@@ -50,6 +49,13 @@ class ClassImbalance final : public Rule {
   }
 
   void summarize(RuleSummary& summary) override {
+    for (const auto& [mode, counts] : counts_) {
+      if (counts.times != 0 && counts.times != 1) {
+        const bool may_be_scores = counts.times > 1 && !parameters().boolean("argmax");
+        summary.warn(fmt::format("there are {:.6g} predictions for each label in mode {}: only labels counted{}",
+                                 counts.times, to_string(mode), may_be_scores ? "; are they scores (argmax=1)?" : ""));
+      }
+    }
     if (unpaired_steps_ > 0) {
       summary.warn(fmt::format("at {} there were not as many tensors of predictions as of labels: only labels counted",
                                text::counted(unpaired_steps_, "step")));
@@ -68,6 +74,7 @@ class ClassImbalance final : public Rule {
   };
   struct Counts {
     std::uint64_t labels = 0;
+    double times = 0;  ///< How many predictions there were for each label; 1 as soon as they were equally many.
     PerClass<Count> classes;
   };
   /// By worker, in the order of names; null if a value was saved but is not usable.
@@ -99,6 +106,9 @@ class ClassImbalance final : public Rule {
                                                  : Classes::of_elements(predictions->view());
     }
     const bool paired = predicted && predicted->size() == of_labels.size();
+    if (predicted && counts.times != 1) {
+      counts.times = static_cast<double>(predicted->size()) / static_cast<double>(of_labels.size());
+    }
     for_class_pairs(of_labels, paired ? *predicted : of_labels, [&](double label, double prediction) {
       if (!std::isnan(label)) {
         Count& one = counts.classes[label];
@@ -114,7 +124,7 @@ class ClassImbalance final : public Rule {
     std::uint64_t smallest = 0;
     std::uint64_t largest = 0;
     double worst = -1;
-    counts.classes.for_each([&](const Count& one) {
+    counts.classes.for_each([&](double /*number*/, const Count& one) {
       if (one.labels > 0) {
         smallest = smallest == 0 ? one.labels : std::min(smallest, one.labels);
         largest = std::max(largest, one.labels);

@@ -61,12 +61,12 @@ void for_class_pairs(const Classes& a, const Classes& b, const Use& use) {
   }
 }
 
-/// A T for each class that was seen; fast for the usual small numbers.
-template <class T>
+/// A T for each class that was seen; fast for the usual small numbers, those below `most_small`.
+template <class T, std::size_t most_small = 4096>
 class PerClass {
  public:
   [[nodiscard]] T& operator[](double number) {
-    if (number >= 0 && number < most_small) {
+    if (number >= 0 && number < static_cast<double>(most_small)) {
       const auto at = static_cast<std::size_t>(number);
       if (at >= small_.size()) {
         small_.resize(at + 1);
@@ -75,19 +75,18 @@ class PerClass {
     }
     return others_[number];
   }
-  /// Visits small classes that were not seen too: these have T().
+  /// Calls use(number, one) for each class, also for small ones that were not seen: these have T().
   template <class Use>
   void for_each(const Use& use) const {
-    for (const T& one : small_) {
-      use(one);
+    for (std::size_t i = 0; i < small_.size(); ++i) {
+      use(static_cast<double>(i), small_[i]);
     }
     for (const auto& [number, one] : others_) {
-      use(one);
+      use(number, one);
     }
   }
 
  private:
-  static constexpr double most_small = 4096;
   std::vector<T> small_;
   std::map<double, T> others_;
 };

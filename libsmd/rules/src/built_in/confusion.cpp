@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 
 namespace smd::detail::rules {
 
@@ -18,37 +17,22 @@ namespace {
 /// Returns the pattern that matches one name.
 std::string exactly(std::string_view name) { return "^" + with_backslashes(name, R"(\^$.|?*+()[]{})") + "$"; }
 
-/// How often each label was predicted as each class: a table for small classes, and a map for all others.
-class Matrix {
- public:
-  using Cells = std::map<std::pair<double, double>, std::uint64_t>;
+/// How often each label was predicted as each class: by label, then prediction.
+using Matrix = PerClass<PerClass<std::uint64_t, 64>, 64>;
+using Cells = std::map<std::pair<double, double>, std::uint64_t>;
 
-  void add(double label, double prediction) {
-    if (label < small && prediction < small) {
-      const std::size_t at = static_cast<std::size_t>(label) * small + static_cast<std::size_t>(prediction);
-      small_.resize(std::max(small_.size(), at + 1));
-      ++small_[at];
-    } else {
-      ++others_[{label, prediction}];
-    }
-  }
-  /// Returns all counts that are not 0, by label, then prediction.
-  [[nodiscard]] Cells cells() const {
-    Cells cells = others_;
-    for (std::size_t i = 0; i < small_.size(); ++i) {
-      if (small_[i] != 0) {
-        const std::size_t label = i / small;
-        cells.emplace(std::pair(static_cast<double>(label), static_cast<double>(i % small)), small_[i]);
+/// Returns all counts that are not 0, by label, then prediction.
+Cells cells_of(const Matrix& matrix) {
+  Cells cells;
+  matrix.for_each([&](double label, const auto& predictions) {
+    predictions.for_each([&](double prediction, std::uint64_t n) {
+      if (n != 0) {
+        cells.emplace(std::pair(label, prediction), n);
       }
-    }
-    return cells;
-  }
-
- private:
-  static constexpr std::size_t small = 64;
-  std::vector<std::uint64_t> small_;
-  Cells others_;
-};
+    });
+  });
+  return cells;
+}
 
 /// Where the labels, or the predictions, are: the tensor with a given name, else the first of a given collection, else
 /// the first of the collection with that name.
@@ -151,24 +135,22 @@ class Confusion final : public Rule {
 
   void count(Matrix& matrix, const TensorView& labels, const TensorView& predictions) const {
     const Classes true_classes = Classes::of_labels(labels);
-    const auto add = [&](const Classes& predicted) {
+    const bool by_elements = predictions.size() == true_classes.size();
+    if (!by_elements && predictions.shape().size() < 2) {
+      return;
+    }
+    const Classes predicted = by_elements ? Classes::of_elements(predictions) : Classes::of_arg_max(predictions);
+    if (predicted.size() == true_classes.size()) {
       for_class_pairs(true_classes, predicted, [&](double label, double prediction) {
         if (in_range(label) && in_range(prediction)) {
-          matrix.add(label, prediction);
+          ++matrix[label][prediction];
         }
       });
-    };
-    if (predictions.size() == true_classes.size()) {
-      add(Classes::of_elements(predictions));
-    } else if (predictions.shape().size() >= 2) {
-      if (const Classes rows = Classes::of_arg_max(predictions); rows.size() == true_classes.size()) {
-        add(rows);
-      }
     }
   }
 
   void evaluate(StepView& step, const Matrix& matrix, std::string_view tensor) const {
-    const Matrix::Cells cells = matrix.cells();
+    const Cells cells = cells_of(matrix);
     if (cells.empty()) {
       return;
     }

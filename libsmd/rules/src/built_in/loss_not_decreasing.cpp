@@ -11,11 +11,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <set>
 #include <span>
-#include <tuple>
 
 namespace smd::detail::rules {
 
@@ -164,6 +162,7 @@ class LossNotDecreasing final : public Rule {
     std::uint64_t count = 0;
     std::uint64_t next_check = 0;  ///< The count at which the next check is.
     std::uint64_t passed = 0;      ///< The count at the last check; 0 if there was none, or it triggered.
+    double first = 0;              ///< The first loss.
     std::vector<Loss> losses;      ///< The newest; those that no later check needs are dropped.
   };
 
@@ -287,7 +286,7 @@ class LossNotDecreasing final : public Rule {
   /// batches are noise. So the losses of a tensor are counted, and the median of the newest quarter is compared with
   /// that of the quarter before.
   void observe(StepView& step, const Unit& unit, double loss) {
-    auto& [row, observed] = *observed_.try_emplace(row_of(unit)).first;
+    auto& [row, observed] = *observed_.try_emplace(row_of(unit), Observed{.first = loss}).first;
     std::vector<Loss>& losses = observed.losses;
     losses.push_back({unit.step(), loss});
     const std::uint64_t n = ++observed.count;
@@ -301,7 +300,7 @@ class LossNotDecreasing final : public Rule {
     if (finding) {
       step.trigger(std::move(*finding));
     }
-    losses.erase(losses.begin(), losses.end() - static_cast<std::ptrdiff_t>(n / 2));
+    losses.erase(losses.begin(), losses.end() - static_cast<std::ptrdiff_t>(n - n / 2));
   }
 
   /// Returns the finding if the median of the newest quarter triggers beside that of the quarter before.
@@ -337,35 +336,46 @@ class LossNotDecreasing final : public Rule {
            median({losses.begin(), losses.begin() + static_cast<std::ptrdiff_t>(half)});
   }
 
-  /// Warns, once no further step will come, of losses after the last check that would trigger, and of losses that rise
-  /// but are too few for a check.
+  /// Returns whether most of the newest losses, which the median of their quarter may ignore, are far above all of the
+  /// quarter before, and nearer to the first loss than to these. Noise and spikes are not, nor restarts of the learning
+  /// rate. Precondition: at least four times as many losses as `newest`.
+  [[nodiscard]] static bool explodes(const Observed& observed) {
+    const std::uint64_t n = observed.count;
+    const std::vector<double> half = mapped(std::span(observed.losses).last(n - n / 2), &Loss::value);
+    const auto newer = half.begin() + static_cast<std::ptrdiff_t>(3 * n / 4 - n / 2);
+    const double old = median({half.begin(), newer});
+    const double most = *std::max_element(half.begin(), newer);
+    const double far = std::max(most + 3 * (most - old), std::midpoint(old, observed.first));
+    return std::count_if(half.end() - newest, half.end(), [far](double loss) { return loss > far; }) > newest / 2;
+  }
+
+  /// Warns, once no further step will come, of losses after the last check that would trigger, of losses that rise but
+  /// are too few for a check, and of newest losses that explode.
   void summarize_observed(RuleSummary& summary) const {
     constexpr std::uint64_t fewest_that_rise = 8;  // two in a quarter
     const bool whole = RuleAccess::run(summary).whole();
-    std::set<std::string_view> workers;
+    std::vector<std::string> few;
     for (const auto& [unit, observed] : observed_) {
-      workers.insert(std::get<1>(unit));
+      const std::string worker = RuleAccess::run(summary).worker_prefix(std::get<1>(unit));
+      const std::string name = worker + std::get<0>(unit);
       const bool too_few = observed.count < fewest_observed();
       const bool has_rest = too_few ? observed.count >= fewest_that_rise && is_above_first_half(observed)
                                     : observed.passed != 0 && observed.passed != observed.count;
       const std::optional<Finding> finding = whole && has_rest ? compare_quarters(unit, observed) : std::nullopt;
-      if (!finding) {
-        continue;
-      }
-      if (!too_few) {
+      if (finding && !too_few) {
         summary.warn(fmt::format("the last check was before the newest {} of {} values; with them, {}",
-                                 observed.count - observed.passed, observed.count, printable(finding->message)));
-      } else if (finding->value < -parameters().number("increase_threshold_percent")) {
+                                 observed.count - observed.passed, observed.count,
+                                 printable(worker + finding->message)));
+      } else if (finding && finding->value < -parameters().number("increase_threshold_percent")) {
         summary.warn(
             fmt::format("{} values are too few for a check, which needs {} (4 * num_steps), but the newest rise: {}",
-                        observed.count, fewest_observed(), printable(finding->message)));
+                        observed.count, fewest_observed(), printable(worker + finding->message)));
+      } else if (whole && observed.count >= 4 * newest && explodes(observed)) {
+        summary.warn(fmt::format("{}: of the {} values from step {} on, most are far above those before",
+                                 printable(name), newest, observed.losses.end()[-newest].step.value));
       }
-    }
-    std::vector<std::string> few;
-    for (const auto& [unit, observed] : observed_) {
-      if (observed.count < fewest_observed()) {
-        const auto& [tensor, worker, mode] = unit;
-        few.push_back(fmt::format("{}{} ({})", tensor, workers.size() > 1 ? " of " + worker : "", observed.count));
+      if (too_few) {
+        few.push_back(fmt::format("{} ({})", name, observed.count));
       }
     }
     if (few.empty()) {
@@ -388,6 +398,8 @@ class LossNotDecreasing final : public Rule {
                        {"reference_loss", fmt::format("{}", reference.value)}};
     step.trigger(std::move(finding));
   }
+
+  static constexpr int newest = 5;
 
   std::int64_t least_distance_;
   double least_decrease_;

@@ -3,7 +3,6 @@
 #include "built_in/phases.hpp"
 
 #include <cmath>
-#include <limits>
 
 namespace smd::detail::rules {
 
@@ -12,11 +11,7 @@ namespace {
 /// Returns by how much validation exceeds training, as a share of training.
 double ratio_of(double training, double validation) {
   const double difference = validation - training;
-  if (training != 0) {
-    return difference / std::abs(training);
-  }
-  const bool without_sign = difference == 0 || std::isnan(difference);
-  return without_sign ? difference : std::copysign(std::numeric_limits<double>::infinity(), difference);
+  return difference == 0 ? 0 : difference / std::abs(training);  // of a training loss of 0: infinite
 }
 
 class Overfit final : public PhaseRule {
@@ -33,7 +28,7 @@ class Overfit final : public PhaseRule {
     }
     const double ratio = ratio_of(*phase.training, phase.validation);
     const double threshold = parameters().number("ratio_threshold");
-    count(phase.tensors.validation, "ratio", "not compared", ratio);
+    measured().add(phase.tensors.validation, "ratio", "not compared", ratio);
     std::int64_t& exceeded = exceeded_[key_of(phase)];
     exceeded = ratio > threshold ? exceeded + 1 : 0;
     std::vector<Finding> findings;

@@ -46,9 +46,9 @@ class Overtraining final : public PhaseRule {
       }
     };
     BothSides& sides = sides_[key_of(phase)];
-    count(phase.tensors.validation, "validation value", "no better than any other", phase.validation);
+    measured().add(phase.tensors.validation, "validation value", "no better than any other", phase.validation);
     if (phase.training) {
-      count(phase.tensors.training, "training value", "no better than any other", *phase.training);
+      measured().add(phase.tensors.training, "training value", "no better than any other", *phase.training);
       observe(sides.training, *phase.training, "train", parameters().integer("patience_train"));
     }
     observe(sides.validation, phase.validation, "validation", parameters().integer("patience_validation"));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/phases.hpp"
 
-#include "built_in/builtin.hpp"
 #include "framework/common.hpp"
 #include "framework/nothing_evaluated.hpp"
 #include "framework/rule_run.hpp"
@@ -15,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <set>
 
 namespace smd::detail::rules {
@@ -41,6 +39,13 @@ std::vector<TensorPair> readings_of_pair(std::string_view item) {
   return readings;
 }
 
+/// Returns whether the least value of that name is the best, as of a loss. scikit-learn negates errors: `neg_rmse`.
+bool is_error_name(std::string_view name) {
+  constexpr std::array<std::string_view, 7> errors = {"error", "mae", "merror", "mse", "perplexity", "ppl", "rmse"};
+  const std::vector<std::string> words = text::split_words(name);
+  return !contains(words, "neg") && std::ranges::find_first_of(words, errors) != words.end();
+}
+
 }  // namespace
 
 ParameterSpec pairs_parameter() {
@@ -61,6 +66,7 @@ void PairedLosses::resolve(const StepTensors& step) {
   std::set<TensorPair> gone(pairs_.begin(), pairs_.end());
   pairs_.clear();
   absent_.clear();
+  others_.clear();
   if (chosen_) {
     pair_by_sides(step, *sides, snapshot);
   } else {
@@ -88,13 +94,12 @@ void PairedLosses::pair_by_sides(const StepTensors& step, const Sides& sides, co
     return id && chosen[*id];
   };
   for (const std::string_view validation : sides.names(Side::eval)) {
-    if (!has(validation)) {
-      continue;
-    }
     const std::vector<std::string_view> partners = sides.partners(validation);
     const auto first = std::ranges::find_if(partners, [&](std::string_view name) { return any_partner_ || has(name); });
-    if (first != partners.end()) {
+    if (first != partners.end() && has(validation)) {
       pairs_.push_back({std::string(*first), std::string(validation)});
+    } else if (!partners.empty() && is_error_name(validation)) {
+      others_.push_back(fmt::format("{}:{}", partners.front(), validation));
     }
   }
 }
@@ -179,7 +184,7 @@ std::vector<Phase> PairedLosses::add(StepView& step, ZeroLosses* zeros) {
   return phases;
 }
 
-std::string PairedLosses::why_nothing(const RuleSummary& summary) const {
+std::string PairedLosses::why_nothing(RuleSummary& summary) const {
   if (!pairs_.empty()) {
     const auto texts = mapped(pairs_, [](const TensorPair& pair) { return pair.training + ":" + pair.validation; });
     return "no validation value was saved at or after a training value that no earlier one had: " +
@@ -190,6 +195,10 @@ std::string PairedLosses::why_nothing(const RuleSummary& summary) const {
   }
   const std::vector<std::string_view> found = summary.saved(*chosen_);
   if (found.empty()) {
+    if (!any_partner_ && !others_.empty()) {
+      summary.warn("no name is that of a loss, but some tell training from validation; if they are losses, say pairs=" +
+                   first_names({others_.begin(), others_.end()}));
+    }
     return {};
   }
   return fmt::format(
@@ -289,12 +298,6 @@ void PhaseRule::begin() {
   without_mode_.emplace(chosen, !by_collection);
 }
 
-void PhaseRule::count(const std::string& tensor, const char* noun, const char* consequence, double measured) {
-  auto& [all, nan] = measured_[{tensor, noun, consequence}];
-  ++all;
-  nan += std::isnan(measured) ? 1 : 0;
-}
-
 bool PhaseRule::looks_at(const StepTensors& step) const {
   return step.step() >= start_ && step.mode() != Mode::predict;
 }
@@ -388,9 +391,7 @@ void PhaseRule::summarize(RuleSummary& summary) {
     for (const std::string& text : pairs_->absent()) {
       summary.warn("pairs: " + text);
     }
-    if (const std::string reason = pairs_->why_nothing(summary); !reason.empty()) {
-      summary.explain(reason);
-    }
+    summary.explain(pairs_->why_nothing(summary));
   } else if (training_steps_ > 0 && validation_steps_ == 0) {
     summary.explain("no validation loss: " + saved(training_steps_, "TRAIN") + ", and at none of mode EVAL");
   } else if (validation_steps_ > 0 && training_steps_ == 0) {
@@ -405,19 +406,7 @@ void PhaseRule::summarize(RuleSummary& summary) {
         " without a mode, and at none a loss named train-X beside validation-X (or valid-, val-, eval-, test-, dev-), "
         "nor other names of a training and a validation loss, as train_loss and val_loss");
   }
-  bool all_nan = !measured_.empty();
-  for (const auto& [words, numbers] : measured_) {
-    const auto& [tensor, noun, consequence] = words;
-    const auto& [all, nan] = numbers;
-    all_nan = all_nan && nan == all;
-    if (nan > 0) {
-      summary.warn(fmt::format("{}: {} of {} NaN: {}", printable(tensor), nan, text::counted(all, noun, "is", "are"),
-                               consequence));
-    }
-  }
-  if (all_nan) {
-    summary.none_evaluated("all that can be compared is NaN");
-  }
+  measured_.summarize(summary);
 }
 
 }  // namespace smd::detail::rules

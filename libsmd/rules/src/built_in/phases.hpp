@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "built_in/builtin.hpp"
 #include "built_in/losses.hpp"
 #include "framework/sides.hpp"
 
@@ -47,8 +48,9 @@ class PairedLosses {
   /// Returns the phases that the step completes. `zeros`, if given, sees each value.
   [[nodiscard]] std::vector<Phase> add(StepView& step, ZeroLosses* zeros);
 
-  /// Returns why nothing was compared; empty if the selection explains it.
-  [[nodiscard]] std::string why_nothing(const RuleSummary& summary) const;
+  /// Returns why nothing was compared; empty if the selection explains it. Warns if there was no loss, but names of
+  /// other tensors make pairs.
+  [[nodiscard]] std::string why_nothing(RuleSummary& summary) const;
   /// Returns a text for each stated name that the trial does not have: `no tensor 'val_los' was saved; similar names:
   /// val_loss`.
   [[nodiscard]] const std::vector<std::string>& absent() const noexcept { return absent_; }
@@ -66,6 +68,7 @@ class PairedLosses {
 
   std::vector<TensorPair> pairs_;    // by validation, or in the order stated
   std::vector<std::string> absent_;  // see `absent`
+  std::vector<std::string> others_;  // pairs of which not both are chosen
   /// What `pairs_` was made from: sides, generation, and how many tensors there were.
   using Resolved = std::tuple<std::shared_ptr<const Sides>, std::uint64_t, std::size_t>;
   std::optional<Resolved> resolved_;
@@ -113,10 +116,7 @@ class PhaseRule : public Rule {
     return pairs_ ? phase.tensors : TensorPair{phase.tensors.validation, phase.tensors.validation};
   }
 
-  /// Counts what the rule measured of a unit, for a warning of those that are NaN: `val_loss: 3 of 30 ratios are NaN:
-  /// not compared`. If all numbers of all units are NaN, nothing was evaluated.
-  void count(const std::string& tensor, const char* noun, const char* consequence, double measured);
-
+  [[nodiscard]] NanCounts& measured() noexcept { return measured_; }
   void ignore_before(GlobalStep start) { start_ = start; }
   void warn_of_zeros() { zeros_.emplace(); }
   /// Only tensors of the collection losses count as losses.
@@ -142,8 +142,7 @@ class PhaseRule : public Rule {
   std::size_t training_steps_ = 0;
   std::size_t validation_steps_ = 0;
   std::size_t steps_without_mode_ = 0;
-  // By the words of `count`: how many numbers were measured, and how many of them are NaN.
-  std::map<std::tuple<std::string, std::string, std::string>, std::pair<std::size_t, std::size_t>> measured_;
+  NanCounts measured_;
 };
 
 }  // namespace smd::detail::rules

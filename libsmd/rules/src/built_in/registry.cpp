@@ -77,7 +77,6 @@ const RuleDescription& known_rule(std::string_view name_or_alias) {
   }
   const std::vector<RuleDescription> all = rule_descriptions();
   std::vector<std::string_view> names;
-  names.reserve(2 * all.size());
   for (const auto word : {&RuleDescription::name, &RuleDescription::alias}) {
     for (const RuleDescription& rule : all) {
       if (!(rule.*word).empty()) {

@@ -136,6 +136,11 @@ Distance compare(const TensorView& a, const TensorView& b, const Closeness& tole
   return found;
 }
 
+bool is_finite(const TensorView& view) {
+  constexpr Reduction largest{.kind = ReductionKind::max, .abs = true};  // cannot overflow
+  return std::isfinite(reduce(view, std::span(&largest, 1)).front().real);
+}
+
 UpdateNorms update_norms(const TensorView& a, const TensorView& b) {
   constexpr Reduction norm{.kind = ReductionKind::l2};
   Reducer update(std::span(&norm, 1));

@@ -31,6 +31,9 @@ struct Closeness {
 /// and leaves pairs that are not finite out of its sums.
 [[nodiscard]] Distance compare(const TensorView& a, const TensorView& b, const Closeness& tolerance);
 
+/// Returns whether no element is NaN or infinite.
+[[nodiscard]] bool is_finite(const TensorView& view);
+
 /// Euclidean norms over all elements.
 struct UpdateNorms {
   double update = 0;     ///< Of a - b.

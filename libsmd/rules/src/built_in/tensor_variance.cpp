@@ -14,11 +14,14 @@ class TensorVariance final : public UnitRule {
     }
   }
 
+  void summarize(RuleSummary& summary) override { measured_.summarize(summary); }
+
  private:
   void need(StepNeeds& step, const Unit& unit) override { need_variance(step, unit); }
 
   void evaluate(StepView& step, const Unit& unit) override {
     if (const std::optional<double> value = variance_of(step, unit)) {
+      measured_.add(unit.tensor(), "variance", "not compared", *value);
       if (parameters().has("max_threshold")) {
         trigger_if(step, unit, "max", *value, ">", parameters().number("max_threshold"));
       }
@@ -27,6 +30,8 @@ class TensorVariance final : public UnitRule {
       }
     }
   }
+
+  NanCounts measured_;
 };
 
 }  // namespace
@@ -39,8 +44,8 @@ RuleDescription tensor_variance_rule() {
           "per tensor and worker, v = mean((x - mean(x))^2): max: v > max_threshold; min: v < min_threshold\n"
           "The saved variance if there is one, else that of the raw value, else the saved std squared.",
       .frameworks = "all",
-      .parameters = {collection_names_parameter("one of the two is required"),
-                     tensor_regex_parameter("one of the two is required"),
+      .parameters = {collection_names_parameter(),
+                     tensor_regex_parameter(),
                      {"max_threshold", Type::number, no_default,
                       "variances above this trigger; at least one of the two is required"},
                      {"min_threshold", Type::number, no_default,

@@ -13,8 +13,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <tuple>
 
 namespace smd::detail::rules {
 
@@ -210,8 +208,8 @@ RuleDescription threshold_rule() {
                             {"operator", Type::text, no_default,
                              "how the measurement must compare with the threshold to trigger", true}),
                      {"threshold", Type::number, no_default, "the bound", true},
-                     collection_names_parameter("one of the two is required"),
-                     tensor_regex_parameter("one of the two is required"),
+                     collection_names_parameter(),
+                     tensor_regex_parameter(),
                      one_of({"TRAIN", "EVAL", "PREDICT", "GLOBAL"},
                             {"mode", Type::text, no_default,
                              "only steps of this mode; GLOBAL or not given: all, each mode counted by itself"}),

@@ -4,6 +4,7 @@
 #include "framework/step_context.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace smd::detail::rules {
 
@@ -17,6 +18,7 @@ class WeightUpdateRatio final : public UnitRule {
     if (summary.tensors_asked() > 0) {
       summary.explain("no weight has raw values at two steps of training to compare");
     }
+    measured_.summarize(summary);
   }
 
  private:
@@ -55,12 +57,19 @@ class WeightUpdateRatio final : public UnitRule {
     }
     const UpdateNorms norms = update_norms(now->view(), then->view());
     const double ratio = norms.update / (norms.reference + parameters().number("epsilon"));
+    // NaN of finite values: both norms are beyond double's range, or both are 0 and so is epsilon. ExplodingTensor
+    // reports other values.
+    if (!std::isnan(ratio) || (is_finite(now->view()) && is_finite(then->view()))) {
+      measured_.add(unit.tensor(), "ratio", "not compared, though all values are finite", ratio);
+    }
     if (const double large = parameters().number("large_threshold"); ratio > large) {
       trigger_if(step, unit, "large", ratio, ">", large);
     } else {
       trigger_if(step, unit, "small", ratio, "<", parameters().number("small_threshold"));
     }
   }
+
+  NanCounts measured_;
 };
 
 }  // namespace

@@ -56,9 +56,15 @@ void EvaluatedTrial::freeze() {
     mode_steps_.clear();
     taken_.reset();
   }
+  // A look costs what is new: units whose rows both snapshots have stay.
+  const std::optional<GlobalStep> same = snapshot_.same_up_to(latest);
+  for (auto& [key, series] : series_) {
+    series.known = std::min(series.known, same);
+    const auto step_of = [](const Unit& unit) { return std::optional(unit.step()); };
+    series.units.erase(std::ranges::upper_bound(series.units, series.known, {}, step_of), series.units.end());
+  }
   snapshot_ = std::move(latest);
   match_steps_ = limits::pattern_question_steps;
-  series_.clear();
 }
 
 TensorSet EvaluatedTrial::resolve(const TensorSelection& selection) const {
@@ -119,36 +125,38 @@ std::vector<Unit> EvaluatedTrial::units(const std::vector<SavedRow>& rows, std::
   return units;
 }
 
-const EvaluatedTrial::Series& EvaluatedTrial::series(std::uint32_t tensor, std::uint32_t worker,
-                                                     std::optional<Mode> mode) const {
+const std::vector<Unit>& EvaluatedTrial::series(std::uint32_t tensor, std::uint32_t worker,
+                                                std::optional<Mode> mode) const {
   const std::lock_guard lock(mutex_);
-  const auto [it, made] = series_.try_emplace({tensor, worker, mode});
-  if (made) {
-    const auto rows = snapshot_.series(tensor, worker, mode);
-    auto& [units, restarts] = it->second;
-    units.reserve(rows.size());
-    std::vector<GlobalStep> all;
-    if (mode && trial_->layout().has_modes) {
-      add_mode_steps();
-      if (const auto steps = mode_steps_.find({worker, *mode}); steps != mode_steps_.end()) {
-        all = steps->second.restarts;
-      }
-    }
-    for (auto next = all.begin(); const SavedRow row : rows) {
-      const auto first = next;
-      next = std::find_if(first, all.end(), [&](GlobalStep restart) { return restart > row.step(); });
-      if (!units.empty() && next != first) {
-        restarts.push_back(units.size());
-      }
+  constexpr GlobalStep everything(INT64_MAX);
+  auto& [units, known] = series_[{tensor, worker, mode}];
+  if (known != everything) {
+    for (const SavedRow row : snapshot_.series(tensor, worker, mode, std::exchange(known, everything))) {
       units.push_back(Unit(*this, row, tensor));
     }
   }
-  return it->second;
+  return units;
+}
+
+std::optional<GlobalStep> EvaluatedTrial::last_restart(std::uint32_t worker, Mode mode, GlobalStep step) const {
+  if (!trial_->layout().has_modes) {
+    return std::nullopt;
+  }
+  const std::lock_guard lock(mutex_);
+  add_mode_steps();
+  const auto steps = mode_steps_.find({worker, mode});
+  if (steps == mode_steps_.end()) {
+    return std::nullopt;
+  }
+  const std::vector<GlobalStep>& restarts = steps->second.restarts;
+  const auto after = std::ranges::upper_bound(restarts, step);
+  return after == restarts.begin() ? std::nullopt : std::optional(*std::prev(after));
 }
 
 /// Rows of all tensors count: one of them may not have been saved where its worker's mode steps began again.
 void EvaluatedTrial::add_mode_steps() const {
-  for (const SnapshotStep& step : snapshot_.steps(taken_)) {
+  // Incomplete steps, of which a dead worker may leave many, are not listed again by each call.
+  for (const SnapshotStep& step : snapshot_.steps(taken_, snapshot_.same_up_to(snapshot_))) {
     if (!step.complete) {
       break;
     }

@@ -52,12 +52,11 @@ class EvaluatedTrial {
   /// Returns units by tensor's name, then worker's.
   [[nodiscard]] std::vector<Unit> units(const std::vector<SavedRow>& rows, const TensorSet& selected) const;
   [[nodiscard]] std::vector<Unit> units(const std::vector<SavedRow>& rows, std::string_view tensor) const;
-  /// All units of one tensor and worker at complete steps, in one mode or in all.
-  struct Series {
-    std::vector<Unit> units;
-    std::vector<std::size_t> restarts = {0};  ///< Indices of units from which mode steps begin again, ascending.
-  };
-  [[nodiscard]] const Series& series(std::uint32_t tensor, std::uint32_t worker, std::optional<Mode> mode) const;
+  /// Returns all units of one tensor and worker at complete steps, in one mode or in all.
+  [[nodiscard]] const std::vector<Unit>& series(std::uint32_t tensor, std::uint32_t worker,
+                                                std::optional<Mode> mode) const;
+  /// Returns the last step up to `step` at which a worker's mode steps began again; nullopt if they never did.
+  [[nodiscard]] std::optional<GlobalStep> last_restart(std::uint32_t worker, Mode mode, GlobalStep step) const;
   /// Returns the sides, according to their names, of the tensors with one number for each step, for trials without
   /// modes. The same object as long as the names do not change.
   [[nodiscard]] std::shared_ptr<const Sides> sides() const;
@@ -73,6 +72,11 @@ class EvaluatedTrial {
   std::vector<std::string> workers_;
   TrialSnapshot snapshot_;
 
+  struct Series {
+    std::vector<Unit> units;
+    /// All units up to this step are here. The largest number: all of the snapshot are.
+    std::optional<GlobalStep> known = {};
+  };
   using SeriesKey = std::tuple<std::uint32_t, std::uint32_t, std::optional<Mode>>;
   /// A worker's steps of one mode.
   struct ModeSteps {
@@ -80,8 +84,8 @@ class EvaluatedTrial {
     std::vector<GlobalStep> restarts = {};  ///< Steps at which mode steps began again, ascending.
   };
   mutable std::mutex mutex_;
-  mutable std::uint64_t match_steps_ = limits::pattern_question_steps;      // guarded
-  mutable std::map<SeriesKey, Series> series_;                              // guarded; what it holds never changes
+  mutable std::uint64_t match_steps_ = limits::pattern_question_steps;  // guarded
+  mutable std::map<SeriesKey, Series> series_;                          // guarded; only `freeze` changes a whole one
   mutable std::map<std::pair<std::uint32_t, Mode>, ModeSteps> mode_steps_;  // guarded; by worker and mode
   mutable std::optional<GlobalStep> taken_;     // guarded; `mode_steps_` has all rows up to here
   mutable std::shared_ptr<const Sides> sides_;  // guarded, as is what it was made from:

@@ -325,9 +325,8 @@ void RuleRun::note_unread(const Problem& problem) {
 void RuleRun::count_evaluated() {
   ++own().steps_evaluated;
   if (last_) {
-    const GlobalStep step = last_->step;
-    own().first_step = std::min(own().first_step.value_or(step), step);
-    own().last_step = std::max(own().last_step.value_or(step), step);
+    own().first_step = std::min(own().first_step.value_or(last_->step), last_->step);
+    own().last_step = std::max(own().last_step.value_or(last_->step), last_->step);
   }
 }
 
@@ -335,10 +334,15 @@ void RuleRun::add_finding(Finding finding) {
   if (finding.message.empty()) {
     finding.message = finding_text(finding);
   }
+  finding.message.insert(0, finding.worker ? worker_prefix(*finding.worker) : "");
   for (const Trial* const other : other_trials()) {
     finding.message += ", compared with " + printable(other->path());
   }
   own().findings.push_back(std::move(finding));
+}
+
+std::string RuleRun::worker_prefix(std::string_view worker) const {
+  return base_->several_workers() ? std::string(worker) + ": " : "";
 }
 
 void RuleRun::keep_findings(std::size_t most) {
@@ -578,8 +582,7 @@ void RuleRun::note_unmatched_patterns() {
         continue;
       }
       try {
-        const TensorSet found = base_->snapshot().select({.regex = {pattern}});
-        if (contains(found, true)) {
+        if (contains(base_->snapshot().select({.regex = {pattern}}), true)) {
           continue;
         }
       } catch (const MatchLimit&) {  // too slow alone; beside others it is not tried on names that they match
@@ -592,14 +595,15 @@ void RuleRun::note_unmatched_patterns() {
   }
 }
 
-/// Warns of steps that wait for workers, as they do forever once a worker died.
+/// Warns of steps that wait for workers, or lack them once the job has ended, as they do if a worker died.
 void RuleRun::note_incomplete_steps() {
   if (stopped_) {
     return;
   }
   const std::string steps = base_->snapshot().incomplete_text([&](const SnapshotStep& step) { return in_range(step); });
   if (!steps.empty()) {
-    warn(steps + (steps.starts_with("steps ") ? " and were" : " and was") + " not evaluated");
+    warn(steps + (steps.starts_with("steps ") ? " and were" : " and was") +
+         (base_->snapshot().ended() ? " evaluated all the same" : " not evaluated"));
   }
 }
 

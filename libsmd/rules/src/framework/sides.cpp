@@ -52,12 +52,9 @@ struct SplitName {
 
   /// Returns the position of the last word that names no side; the number of words if all name one.
   [[nodiscard]] std::size_t last_word() const {
-    for (std::size_t i = words.size(); i > 0; --i) {
-      if (words[i - 1].side == Side::none) {
-        return i - 1;
-      }
-    }
-    return words.size();
+    const auto last =
+        std::find_if(words.rbegin(), words.rend(), [](const Word& one) { return one.side == Side::none; });
+    return last == words.rend() ? words.size() : static_cast<std::size_t>(words.rend() - last) - 1;
   }
 
   std::vector<Word> words;

@@ -25,10 +25,9 @@ StepContext::StepContext(RuleRun& in_run, Window& in_window, const SnapshotStep&
     : run(in_run), window(in_window), step(in_step), first(in_first), rows(std::move(in_rows)) {}
 
 std::span<const Unit> StepContext::units(SelectionId selection) {
-  for (const auto& [id, units] : units_) {
-    if (id == selection) {
-      return units;
-    }
+  const auto known = std::ranges::find(units_, selection, [](const auto& of) { return of.first; });
+  if (known != units_.end()) {
+    return known->second;
   }
   // Spans of inner vectors remain valid when the outer one grows.
   units_.emplace_back(selection, run.base().units(rows, run.selected(selection)));
@@ -43,13 +42,14 @@ bool StepContext::selected(SelectionId selection, const Unit& unit) const {
 
 std::span<const Unit> StepContext::series(const Unit& unit, Stretch stretch) {
   looked_back = true;
-  const auto& [all, restarts] = unit.trial_->series(
-      unit.tensor_, unit.row_.worker(), stretch == Stretch::all_modes ? std::nullopt : std::optional(unit.mode()));
-  const auto end = std::ranges::upper_bound(all, unit.step(), {}, &Unit::step);
-  const auto size = static_cast<std::size_t>(end - all.begin());
-  const std::size_t begin =
-      stretch == Stretch::since_restart ? *std::prev(std::ranges::lower_bound(restarts, size)) : 0;
-  return std::span(all).first(size).subspan(begin);
+  const EvaluatedTrial& trial = *unit.trial_;
+  const std::uint32_t worker = unit.row_.worker();
+  const std::vector<Unit>& all =
+      trial.series(unit.tensor_, worker, stretch == Stretch::all_modes ? std::nullopt : std::optional(unit.mode()));
+  const auto restart =
+      stretch == Stretch::since_restart ? trial.last_restart(worker, unit.mode(), unit.step()) : std::nullopt;
+  return {restart ? std::ranges::lower_bound(all, *restart, {}, &Unit::step) : all.begin(),
+          std::ranges::upper_bound(all, unit.step(), {}, &Unit::step)};
 }
 
 std::optional<std::uint32_t> StepContext::value_position(const Unit& unit) {
@@ -59,12 +59,11 @@ std::optional<std::uint32_t> StepContext::value_position(const Unit& unit) {
 
 std::optional<std::uint32_t> StepContext::saved_position(const Unit& unit, std::string_view reduction) {
   const TrialSnapshot& snapshot = unit.trial_->snapshot();
-  for (const SavedItem& item : snapshot.items(unit.row_, unit.tensor_)) {
-    if (!item.is_value() && snapshot.reduction(item.reduction) == reduction) {
-      return item.position;
-    }
-  }
-  return std::nullopt;
+  const std::span<const SavedItem> items = snapshot.items(unit.row_, unit.tensor_);
+  const auto saved = std::ranges::find_if(items, [&](const SavedItem& item) {
+    return !item.is_value() && snapshot.reduction(item.reduction) == reduction;
+  });
+  return saved == items.end() ? std::nullopt : std::optional(saved->position);
 }
 
 std::optional<std::uint64_t> StepContext::saved_count(const Unit& unit) noexcept {
@@ -187,12 +186,9 @@ bool StepTensors::first() const noexcept { return context_->first; }
 bool StepTensors::live() const noexcept { return context_->run.options().follow; }
 std::span<const Unit> StepTensors::units(SelectionId selection) const { return context_->units(selection); }
 std::optional<Unit> StepTensors::unit(std::string_view tensor, std::string_view worker) const {
-  for (const Unit& unit : context_->units_of(tensor)) {
-    if (unit.worker() == worker) {
-      return unit;
-    }
-  }
-  return std::nullopt;
+  const std::vector<Unit> units = context_->units_of(tensor);
+  const auto found = std::ranges::find(units, worker, &Unit::worker);
+  return found == units.end() ? std::nullopt : std::optional(*found);
 }
 bool StepTensors::selected(SelectionId selection, const Unit& unit) const {
   return context_->selected(selection, unit);

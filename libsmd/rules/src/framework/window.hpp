@@ -16,7 +16,6 @@
 #include <optional>
 #include <span>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -124,8 +123,8 @@ class Window {
   ReductionSets& sets_;
   KeptValues& kept_;
   std::vector<Slot> slots_;
-  std::unordered_map<SavedRow, std::size_t> by_row_;  // index in `places_` of the row's first position
-  std::vector<std::uint32_t> places_;                 // by position in the row: 1 + slot; 0: none
+  std::map<SavedRow, std::size_t> by_row_;  // index in `places_` of the row's first position
+  std::vector<std::uint32_t> places_;       // by position in the row: 1 + slot; 0: none
   // The entry of `by_row_` used last; requests mostly repeat a row.
   std::optional<std::pair<SavedRow, std::size_t>> latest_;
   std::vector<double> numbers_;

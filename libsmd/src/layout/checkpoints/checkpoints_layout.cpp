@@ -559,9 +559,9 @@ class CheckpointLook {
     const auto json = [](const auto& value) { return text::json_text(nlohmann::json(value)); };
     for (const pytorch::Fact& fact : header->torch->facts) {
       const auto* const real = std::get_if<double>(&fact.value);
-      extras->hyperparameters.values[fact.name] = real == nullptr || std::isfinite(*real)
-                                                      ? std::visit(json, fact.value)
-                                                      : std::string(text::word_of_non_finite(*real));
+      extras->hyperparameters[fact.name] = real == nullptr || std::isfinite(*real)
+                                               ? std::visit(json, fact.value)
+                                               : std::string(text::word_of_non_finite(*real));
     }
     listing_->extras = extras;
   }

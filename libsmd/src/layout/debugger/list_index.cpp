@@ -73,12 +73,8 @@ Outcome<DebuggerListing> list_remote(storage::Storage& storage, DebuggerListing 
   std::string after;
   if (before != nullptr && since && in_text_order(*since)) {
     // The folder of a thousand steps and the digits of the step, without a worker: precedes all names of that step.
-    constexpr std::size_t folder_digits = 9;
-    constexpr std::int64_t steps_of_folder = 1000;
-    append_step_digits(after, *since / steps_of_folder);
-    after.erase(0, after.size() - folder_digits);
-    after.push_back('/');
-    append_step_digits(after, *since);
+    after = index_path(*since, {}).substr(index_folder.size() + 1);
+    after.erase(after.rfind('_'));
     listing.notes = before->notes;
   }
   std::uint32_t folder_id = no_id;

@@ -56,7 +56,7 @@ std::optional<std::string> yaml_scalar(std::string_view scalar) {
 
 }  // namespace
 
-void read_hyperparameters(storage::Storage& storage, Hyperparameters& all) {
+void read_hyperparameters(storage::Storage& storage, Extras& extras) {
   constexpr std::array<std::string_view, 2> names = {"hparams.yaml", "args.yaml"};
   constexpr std::size_t most = std::size_t{1} << 20;
   for (const std::string_view name : names) {
@@ -64,7 +64,7 @@ void read_hyperparameters(storage::Storage& storage, Hyperparameters& all) {
     std::string text(opened ? std::min<std::uint64_t>((*opened)->size(), most) : 0, '\0');
     const auto got = opened ? (*opened)->read_at(0, std::as_writable_bytes(std::span(text))) : std::size_t{0};
     text.resize(got ? *got : 0);
-    all.records += text.empty() ? 0 : 1;
+    extras.hyperparameter_records += text.empty() ? 0 : 1;
     for (std::string_view rest = text; !rest.empty();) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
       const std::string_view line = rest.substr(0, end);
@@ -76,7 +76,7 @@ void read_hyperparameters(storage::Storage& storage, Hyperparameters& all) {
       const auto key = flat ? yaml_scalar(line.substr(0, colon)) : std::nullopt;
       const auto value = flat ? yaml_scalar(line.substr(colon + 2)) : std::nullopt;
       if (key && value) {
-        all.values.insert_or_assign(*key, text::json_string(*value));
+        extras.hyperparameters.insert_or_assign(*key, text::json_string(*value));
       }
     }
   }

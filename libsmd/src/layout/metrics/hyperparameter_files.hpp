@@ -6,6 +6,6 @@
 namespace smd::detail::layout {
 
 /// Takes the lines `key: value` of the files beside a log in which trainers write their parameters.
-void read_hyperparameters(storage::Storage& storage, Hyperparameters& all);
+void read_hyperparameters(storage::Storage& storage, Extras& extras);
 
 }  // namespace smd::detail::layout

@@ -108,9 +108,10 @@ class MetricTaker {
     rows_.begin_file(cursor_.table, {}, cursor_.path, 0, 0);
     (void)reader.more();
     if (cursor_.offset == 0) {
-      const std::string_view head = reader.text().substr(0, first_bytes_of_file);
-      cursor_.form = form_of(head);
-      reader.skip(cursor_.form && head.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
+      do {
+        cursor_.form = form_of(reader.text());
+      } while (!cursor_.form && reader.text().size() <= limits::row_bytes && reader.more());
+      reader.skip(cursor_.form && reader.text().starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
     }
     auto refused = !cursor_.form                      ? std::nullopt
                    : *cursor_.form == MetricForm::csv ? read_csv(reader)
@@ -530,7 +531,9 @@ class MetricTaker {
     }
     values_.clear();
     if (!values_.add_object(object)) {
-      if (!unsure) {
+      if (const std::size_t zeros = text.find('\0'); !unsure && zeros != text.npos) {
+        damage(offset + zeros, zeros_in_line);
+      } else if (!unsure) {
         damage(offset, "the line is left out: it is not one JSON object, or is nested too deeply");
       }
       return false;
@@ -576,9 +579,6 @@ class MetricTaker {
       }
     }
     count_lists(lists_, 1);
-    if (cells_.empty()) {
-      return true;
-    }
     choose_step_of_row(offset);
     learn(text);
     if (late() && std::ranges::any_of(cells_, [this](const Cell& cell) { return may_be_step(cell); })) {
@@ -765,7 +765,7 @@ class MetricTaker {
   /// Takes the form of a row whose cells are numbers, or not logged.
   void learn(std::string_view row) {
     constexpr unsigned most_in_vain = 16;
-    if (learned_in_vain_ == most_in_vain) {
+    if (learned_in_vain_ == most_in_vain || cells_.empty()) {
       return;
     }
     ++learned_in_vain_;
@@ -799,7 +799,7 @@ class MetricTaker {
       if (cell.column == cursor_.step_column) {
         step = step_in(cell);
         if (!step && cell.is_number && std::isfinite(cell.number) && !cursor_.choices.keeps_step) {
-          cursor_.choices.fractions.emplace(cursor_.names[cell.column], offset);
+          cursor_.fractions.emplace(cursor_.names[cell.column], offset);
           ++cursor_.contradicted;
           taken_.began_with_fraction = taken_.began_with_fraction || !cursor_.last_step;
         } else if (!step && (!cell.text.empty() || (cell.is_number && !std::isnan(cell.number)))) {

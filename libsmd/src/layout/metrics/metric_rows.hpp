@@ -34,7 +34,7 @@ struct MetricColumn {
 struct ReturnedNumbers {
   std::uint64_t count = 0;
   Fnv hash;
-  GrowingColumn<std::uint64_t> marks;  ///< What `hash` was after each of the first, then after each eighth.
+  GrowingColumn<std::uint64_t> marks;  ///< What `hash` was at first after each, later after each eighth, then 64th.
 
   void add(std::int64_t step, std::uint64_t bits) {
     ++count;
@@ -44,7 +44,7 @@ struct ReturnedNumbers {
       marks.push_back(hash.value);
     }
   }
-  [[nodiscard]] bool is_marked() const { return count < 8 || count % 8 == 0; }
+  [[nodiscard]] bool is_marked() const { return count < 8 || count % (count < 512 ? 8 : 64) == 0; }
   /// Returns whether these are the first of `all`, as far as the hashes tell.
   [[nodiscard]] bool begin(const ReturnedNumbers& all) const {
     return count > all.count || (is_marked() ? marks[marks.size() - 1] == all.marks[marks.size() - 1]
@@ -74,9 +74,10 @@ struct MetricCursor : SeriesCursor, GrowingFile {  // up to the first row that w
   std::optional<std::uint32_t> step_column;
   std::optional<std::uint64_t> late_step;  ///< The row of JSON lines with the first step, behind rows without one.
   MetricChoices choices;
-  std::set<std::string> equal_names;  ///< Of a CSV's header.
-  bool new_run = false;               ///< The next row begins one.
-  std::uint64_t rows = 0;             ///< Of the run.
+  std::map<std::string, std::uint64_t> fractions;  ///< Step columns of these choices: where the first fraction is.
+  std::set<std::string> equal_names;               ///< Of a CSV's header.
+  bool new_run = false;                            ///< The next row begins one.
+  std::uint64_t rows = 0;                          ///< Of the run.
   std::uint64_t all_rows = 0;
   std::uint64_t skipped = 0;       ///< Rows without a step.
   std::uint64_t contradicted = 0;  ///< Rows whose step has a fraction.

@@ -44,7 +44,9 @@ bool is_text(std::string_view name, std::span<const std::byte> first) {
 /// As `read_beginning`.
 Outcome<std::vector<std::byte>> beginning_of(const storage::File& file, std::string_view name) {
   auto first = read_first_bytes(file, first_bytes_of_file);
-  if (!first || first->size() < first_bytes_of_file || !is_text(name, *first)) {
+  const bool may_be_long =
+      first && first->size() >= first_bytes_of_file && (is_text(name, *first) || behind_zeros(text_of(*first)).empty());
+  if (!may_be_long) {
     return first;
   }
   const auto problem = metric_log_problem(text_of(*first), true);
@@ -56,7 +58,7 @@ Outcome<std::vector<std::byte>> beginning_of(const storage::File& file, std::str
 std::optional<std::string> why_no_lines(std::string_view name, std::span<const std::byte> first, bool grows) {
   const auto* const known = wire::known_file(first.first(std::min(first.size(), wire::telling_bytes)), name);
   if (wire::is_no_text(known) && !is_text(name, first) && !(grows && behind_zeros(text_of(first)).empty())) {
-    return say(*known);
+    return first.size() < limits::row_bytes ? say(*known) : std::string(too_long_line);
   }
   const std::string_view text = text_of(first);
   bool quoted = false;
@@ -140,10 +142,8 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
                "this row has the first step: steps before it are the numbers of rows"});
   }
   for (const auto& [name, offset] : cursor.choices.fractions) {
-    if (!cursor.step_column || cursor.names[*cursor.step_column] != name) {
-      notes.add({counts_epochs(name) ? ProblemKind::remark : ProblemKind::warning, cursor.path, offset,
-                 fmt::format("'{}' is not the step: this row has no whole number there", printable(name))});
-    }
+    notes.add({counts_epochs(name) ? ProblemKind::remark : ProblemKind::warning, cursor.path, offset,
+               fmt::format("'{}' is not the step: this row has no whole number there", printable(name))});
   }
   for (const std::string& name : cursor.equal_names) {
     remark(fmt::format("several columns are named '{}': the last one is read", printable(name)));
@@ -178,26 +178,28 @@ bool is_same(const storage::File& file, const MetricCursor& cursor, const std::o
   return same && !cursor.took_rest && file.size() >= cursor.offset && FileHead(file, cursor.head.count) == cursor.head;
 }
 
-/// Returns the choices with which to read the log again, once it was read with others; nullopt if those are right.
-std::optional<MetricChoices> better_choices(const MetricChoices& made, const MetricCursor& cursor) {
+/// Returns the choices with which to read the log again; nullopt if those with which it was read are right.
+std::optional<MetricChoices> better_choices(const MetricCursor& cursor) {
   constexpr std::uint64_t rows_for_a_fraction = 20;
+  MetricChoices better = cursor.choices;
+  const bool few = cursor.contradicted != 0 && cursor.contradicted * rows_for_a_fraction <= cursor.all_rows;
   // With so few fractions a column is the step, unless it is that of epochs, and these rows are damaged.
-  if (cursor.contradicted != 0 && cursor.contradicted * rows_for_a_fraction <= cursor.all_rows && cursor.step_column &&
-      !counts_epochs(cursor.names[*cursor.step_column])) {
-    return MetricChoices{made.fractions, made.step_names, true};
+  if (few && std::ranges::none_of(cursor.fractions, [](const auto& one) { return counts_epochs(one.first); })) {
+    better.keeps_step = true;
+    return better;
   }
+  better.fractions.insert(cursor.fractions.begin(), cursor.fractions.end());
   // Of JSON, the step is chosen from the names in the first row with a number or a step, and those that half of all
   // rows have; if that one has no step, from all.
-  std::set<std::string> step_names = cursor.choices.step_names;
   for (std::uint32_t id = 0; cursor.form != MetricForm::csv && id < cursor.columns.size(); ++id) {
     const std::uint64_t numbers = cursor.columns[id].numbers;
     if (cursor.columns[id].rank && (2 * numbers >= cursor.all_rows || (!cursor.step_column && numbers != 0))) {
-      step_names.emplace(cursor.names[id]);
+      better.step_names.emplace(cursor.names[id]);
     }
   }
-  return cursor.choices.fractions == made.fractions && cursor.choices.step_names == step_names && !cursor.late_step
+  return cursor.fractions.empty() && cursor.choices.step_names == better.step_names && !cursor.late_step
              ? std::nullopt
-             : std::optional(MetricChoices{cursor.choices.fractions, std::move(step_names), made.keeps_step});
+             : std::optional(std::move(better));
 }
 
 class MetricsLayout final : public Layout {
@@ -250,6 +252,16 @@ class MetricsLayout final : public Layout {
     const bool rests = unchanged && request.now - since >= request.half_written;
     LookRequest local = request;
     local.jobs = storage.remote() ? 1 : request.jobs;
+    // It is being written anew, and not all is there yet.
+    const auto wait = [&] {
+      const auto waiting = std::make_shared<MetricCursor>(*known);
+      waiting->stamp.reset();
+      waiting->head = {};  // then all is read again, whatever it becomes
+      waiting->anew = stamp;
+      waiting->anew_since = since;
+      nothing_new.due = rests ? std::nullopt : std::optional(since + request.half_written);
+      return ended_with(waiting, std::move(nothing_new));
+    };
     MetricChoices choices;
     bool all_again = false;
     while (true) {  // reads again if other choices are better, or other numbers stand where returned ones stood
@@ -259,21 +271,23 @@ class MetricsLayout final : public Layout {
         cursor->choices = choices;
         cursor->rewritings = known == nullptr ? 0 : known->rewritings;
         cursor->again_from = known == nullptr ? 0 : known->again_from;
-        read_hyperparameters(storage, cursor->extras.hyperparameters);
+        read_hyperparameters(storage, cursor->extras);
       }
       cursor->stamp = stamp;
       auto rows = read_metric_rows(**opened, *cursor, local, place_, returned, afresh ? nullptr : collections);
+      if (!rows && afresh && !request.as_it_stands && !rests) {
+        return wait();  // for the rest of its header
+      }
       if (!rows) {
         return rows.problem();
       }
       // A follower keeps its choices once it has a step.
       const bool decides =
           place_.step_name.empty() && (rows->began_with_fraction || (!goes_on && request.as_it_stands));
-      if (auto better = decides ? better_choices(choices, *cursor) : std::nullopt) {
+      if (auto better = decides ? better_choices(*cursor) : std::nullopt) {
         choices = *std::move(better);
         goes_on = false;
       } else if (rows->again == Again::all) {
-        cursor->contradicted = decides ? 0 : cursor->contradicted;
         rows->found.afresh = afresh;
         if (const auto& again = rows->found.loaded.rows; all_again && !request.as_it_stands && !again.empty()) {
           ++cursor->rewritings;
@@ -284,14 +298,7 @@ class MetricsLayout final : public Layout {
                  ((*opened)->size() < known->offset || std::ranges::all_of(returned, [&](const auto& one) {
                     return cursor->names.find(one.first) != no_id;
                   }))) {
-        // It is being written anew, and not all is there yet.
-        const auto waiting = std::make_shared<MetricCursor>(*known);
-        waiting->stamp.reset();
-        waiting->head = {};  // then all is read again, whatever it becomes
-        waiting->anew = stamp;
-        waiting->anew_since = since;
-        nothing_new.due = rests ? std::nullopt : std::optional(since + request.half_written);
-        return ended_with(waiting, std::move(nothing_new));
+        return wait();
       } else {
         returned.clear();
         all_again = true;

@@ -368,7 +368,7 @@ class EventTaker {
   }
 
   void take_hyperparameters(const wire::SummaryMetadata& metadata) {
-    ++cursor_.extras.hyperparameters.records;
+    ++cursor_.extras.hyperparameter_records;
     std::map<std::string, std::string>& known = cursor_.runs[file().run].hyperparameters;
     for (wire::Hyperparameter& one : wire::hyperparameters(metadata.content)) {
       known.insert_or_assign(std::string(one.name), std::move(one.json));
@@ -816,7 +816,7 @@ void add_if_empty(const LogFile& file, storage::Storage& storage, const LookRequ
 
 /// Sets the hyperparameters by name; if several runs have some, with the run's name as a prefix.
 void name_hyperparameters(LogCursor& cursor) {
-  auto& values = cursor.extras.hyperparameters.values;
+  auto& values = cursor.extras.hyperparameters;
   values.clear();
   const auto runs = std::ranges::count_if(cursor.runs, [](const LogRun& run) { return !run.hyperparameters.empty(); });
   for (const LogRun& run : cursor.runs) {

@@ -456,21 +456,20 @@ class WandbTaker {
   }
 
   Status take_config() {
-    Hyperparameters& all = cursor_.extras.hyperparameters;
-    all.records += record_.items.empty() ? 0 : 1;
+    std::map<std::string, std::string>& all = cursor_.extras.hyperparameters;
+    cursor_.extras.hyperparameter_records += record_.items.empty() ? 0 : 1;
     for (const WandbRecord::Item& item : record_.removed) {
       const std::string name = path_of(item);
-      std::erase_if(all.values,
-                    [&](const auto& one) { return one.first == name || one.first.starts_with(name + "."); });
+      std::erase_if(all, [&](const auto& one) { return one.first == name || one.first.starts_with(name + "."); });
     }
     for (const WandbRecord::Item& item : record_.items) {
       const std::string name = path_of(item);
       if (!name.starts_with('_')) {
         text::JsonDocument<nlohmann::ordered_json> document;
         if (text::parse_json(item.json, document)) {
-          all.values.insert_or_assign(name, std::string(item.json));  // NaN, or what only Python writes
+          all.insert_or_assign(name, std::string(item.json));  // NaN, or what only Python writes
         } else {
-          add_hyperparameters(name, *document, all.values);
+          add_hyperparameters(name, *document, all);
         }
       }
     }
