@@ -59,7 +59,9 @@ class Run {
     const bool visited =
         follow_trials(trials, setup, messages_, [&](std::size_t operand, Trial& trial, Selection&& selection) {
           Session session{trial, trials[operand], options_, std::move(selection), options_.reading.jobs};
-          session.workers = options_.smooths_first_workers() ? trial.writers() : std::vector<std::string>();
+          if (options_.smooths_first_workers()) {
+            session.workers.emplace();  // new ones may come
+          }
           view_->follow(trial);
           outcome = std::max(outcome, show(std::array{&session}, view_.get()));
           forms = outcome != ReduceOutcome::nothing ? forms : session.forms();

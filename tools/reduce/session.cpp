@@ -73,15 +73,16 @@ bool Session::shows(std::string_view tensor, GlobalStep step, std::string_view w
     return false;
   }
   const SelectedStep at = {.step = step};
-  return workers.size() < 2 || any_entry(trial, entry_query(options.selection, {std::string(tensor)}, {&at, 1}),
-                                         [&](const TensorEntry& entry) { return entry.worker == worker; });
+  return !workers || workers->size() == 1 ||
+         any_entry(trial, entry_query(options.selection, {std::string(tensor)}, {&at, 1}),
+                   [&](const TensorEntry& entry) { return entry.worker == worker; });
 }
 
 void Session::for_each_entry(const Piece& piece, const std::function<void(const TensorEntry&)>& visit) const {
   EntryQuery query = entry_query(options.selection, {piece.tensors.begin(), piece.tensors.end()}, piece.steps);
   query.arrivals = selection.arrivals;
-  if (!workers.empty()) {
-    query.workers = workers;
+  if (workers) {
+    query.workers = *workers;
     query.first_worker_only = false;
   }
   trial.for_each_entry(query, [&](const TensorEntry& entry) {
@@ -140,7 +141,7 @@ Session open_session(Trial& trial, const std::string& name, const ReduceCommandO
     if (options.smooths_first_workers()) {
       std::set<std::string, std::less<>> shown;
       session.for_each_entry([&shown](const TensorEntry& entry) { shown.emplace(entry.worker); });
-      session.workers.assign(shown.begin(), shown.end());
+      session.workers.emplace(shown.begin(), shown.end());
     }
     SelectionOptions all = options.selection;
     all.steps.reset();

@@ -43,8 +43,9 @@ struct Session {
   /// With --smooth: the steps selected; `selection` then has all of the mode.
   std::optional<TensorSteps> shown = {};
   std::optional<double> started = {};  ///< When the trial's first value was written, if that is asked for.
-  /// With --smooth: the workers whose whole series are read, though only the first at each step is selected.
-  std::vector<std::string> workers = {};
+  /// With --smooth: the workers whose whole series are read, though only the first at each step is selected; empty:
+  /// all.
+  std::optional<std::vector<std::string>> workers = {};
 
   /// Whether an entry is selected, and not only read to be smoothed.
   [[nodiscard]] bool shows(std::string_view tensor, GlobalStep step, std::string_view worker) const;

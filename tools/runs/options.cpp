@@ -105,8 +105,9 @@ std::optional<bool> RunsOptions::least_is_best(const std::string& name, bool is_
   const bool says = first_of(std::to_array<std::string_view>({"rejected", "std", "stddev", "stderr"})) == words.end();
   if (const auto found = first_of(least_words); says && found != words.end()) {
     // scikit-learn negates so that the greatest value is the best, as in neg_log_loss; neg_loss is of negative samples.
+    // Its d2 scores, such as d2_pinball_score, are shares of what is explained: the greatest is the best.
     const bool negated = !above_zero && (contains(words, "neg") || contains(words, "negative"));
-    const bool is_share = contains(words, "d2") && contains(words, "score");  // that is explained: `d2_pinball_score`
+    const bool is_share = contains(words, "d2") && contains(words, "score");
     return contains(words, "likelihood") || (!negated && !is_share);
   }
   const bool is_greatest = says && first_of(greatest_words) != words.end();

@@ -169,8 +169,8 @@ constexpr auto selection_table = in_group(
                        "can lie, such as 20:0, is refused."),
         valued(no_letter, "every", "N", ArgumentKind::number, "keep every Nth of these steps")
             .explained("Keep every Nth of these steps of the trial, also counting those at which a tensor was not "
-                       "saved. Of each tensor's own steps if -s counts these, and of tensors given to smd-tensor by "
-                       "name; with --follow always of the trial's."),
+                       "saved. Each tensor's own steps count if they do for -s, and if smd-tensor was given the tensor "
+                       "by name; with --follow always the trial's."),
         valued('w', "worker", "W", ArgumentKind::worker,
                "what this worker saved; all: every worker (default for values: the first by name)")
             .explained("Only what this worker saved; all stands for every worker. By default, values are those of the "

@@ -106,7 +106,7 @@ class ClassImbalance final : public Rule {
                                                  : Classes::of_elements(predictions->view());
     }
     const bool paired = predicted && predicted->size() == of_labels.size();
-    if (predicted && counts.times != 1) {
+    if (predicted && of_labels.size() > 0 && counts.times != 1) {
       counts.times = static_cast<double>(predicted->size()) / static_cast<double>(of_labels.size());
     }
     for_class_pairs(of_labels, paired ? *predicted : of_labels, [&](double label, double prediction) {

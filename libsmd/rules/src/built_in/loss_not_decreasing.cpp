@@ -160,10 +160,10 @@ class LossNotDecreasing final : public Rule {
   /// Losses of one tensor and worker, where steps have no modes.
   struct Observed {
     std::uint64_t count = 0;
-    std::uint64_t next_check = 0;  ///< The count at which the next check is.
-    std::uint64_t passed = 0;      ///< The count at the last check; 0 if there was none, or it triggered.
-    double first = 0;              ///< The first loss.
-    std::vector<Loss> losses;      ///< The newest; those that no later check needs are dropped.
+    std::uint64_t next_check = 0;   ///< The count at which the next check is.
+    std::uint64_t passed = 0;       ///< The count at the last check; 0 if there was none, or it triggered.
+    double first = 0;               ///< The first loss.
+    std::vector<Loss> losses = {};  ///< The newest; those that no later check needs are dropped.
   };
 
   [[nodiscard]] bool has_lists() const {
@@ -337,15 +337,16 @@ class LossNotDecreasing final : public Rule {
   }
 
   /// Returns whether most of the newest losses, which the median of their quarter may ignore, are far above all of the
-  /// quarter before, and nearer to the first loss than to these. Noise and spikes are not, nor restarts of the learning
-  /// rate. Precondition: at least four times as many losses as `newest`.
-  [[nodiscard]] static bool explodes(const Observed& observed) {
+  /// quarter before, and nearer to the first loss than to these. Noise, single spikes and restarts of the learning rate
+  /// do not count. Precondition: at least four times as many losses as `newest`.
+  [[nodiscard]] bool explodes(const Observed& observed) const {
     const std::uint64_t n = observed.count;
     const std::vector<double> half = mapped(std::span(observed.losses).last(n - n / 2), &Loss::value);
     const auto newer = half.begin() + static_cast<std::ptrdiff_t>(3 * n / 4 - n / 2);
     const double old = median({half.begin(), newer});
     const double most = *std::max_element(half.begin(), newer);
-    const double far = std::max(most + 3 * (most - old), std::midpoint(old, observed.first));
+    const double rise = std::abs(most) * parameters().number("increase_threshold_percent") / 100;
+    const double far = std::max(most + std::max(3 * (most - old), rise), std::midpoint(old, observed.first));
     return std::count_if(half.end() - newest, half.end(), [far](double loss) { return loss > far; }) > newest / 2;
   }
 

@@ -43,7 +43,8 @@ std::vector<TensorPair> readings_of_pair(std::string_view item) {
 bool is_error_name(std::string_view name) {
   constexpr std::array<std::string_view, 7> errors = {"error", "mae", "merror", "mse", "perplexity", "ppl", "rmse"};
   const std::vector<std::string> words = text::split_words(name);
-  return !contains(words, "neg") && std::ranges::find_first_of(words, errors) != words.end();
+  return !contains(words, "neg") && !contains(words, "negative") &&
+         std::ranges::find_first_of(words, errors) != words.end();
 }
 
 }  // namespace

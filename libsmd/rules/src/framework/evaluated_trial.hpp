@@ -85,7 +85,7 @@ class EvaluatedTrial {
   };
   mutable std::mutex mutex_;
   mutable std::uint64_t match_steps_ = limits::pattern_question_steps;  // guarded
-  mutable std::map<SeriesKey, Series> series_;                          // guarded; only `freeze` changes a whole one
+  mutable std::map<SeriesKey, Series> series_;  // guarded; `freeze` alone changes one that is complete for the snapshot
   mutable std::map<std::pair<std::uint32_t, Mode>, ModeSteps> mode_steps_;  // guarded; by worker and mode
   mutable std::optional<GlobalStep> taken_;     // guarded; `mode_steps_` has all rows up to here
   mutable std::shared_ptr<const Sides> sides_;  // guarded, as is what it was made from:
