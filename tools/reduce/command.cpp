@@ -59,9 +59,7 @@ class Run {
     const bool visited =
         follow_trials(trials, setup, messages_, [&](std::size_t operand, Trial& trial, Selection&& selection) {
           Session session{trial, trials[operand], options_, std::move(selection), options_.reading.jobs};
-          if (options_.smooths_first_workers()) {
-            session.workers.emplace();  // new ones may come
-          }
+          session.workers = options_.smooths_first_workers() ? std::optional(std::vector<std::string>()) : std::nullopt;
           view_->follow(trial);
           outcome = std::max(outcome, show(std::array{&session}, view_.get()));
           forms = outcome != ReduceOutcome::nothing ? forms : session.forms();

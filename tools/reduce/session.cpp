@@ -72,7 +72,7 @@ bool Session::shows(std::string_view tensor, GlobalStep step, std::string_view w
   if (shown && !(shown->has(step) && (tensor.empty() || shown->wants(tensor, step)))) {
     return false;
   }
-  const SelectedStep at = {.step = step};
+  const SelectedStep at = {.step = step, .mode_step = {}};
   return !workers || workers->size() == 1 ||
          any_entry(trial, entry_query(options.selection, {std::string(tensor)}, {&at, 1}),
                    [&](const TensorEntry& entry) { return entry.worker == worker; });

@@ -25,8 +25,8 @@ class BestAndLast {
   BestAndLast(bool least, bool doubts_zero) noexcept : least_(least), doubts_zero_(doubts_zero) {}
 
   /// Takes a value. Values must be passed by step, and those of a step by worker. A value of an earlier step is left
-  /// out.
-  void add(const ScalarValue& value) noexcept {
+  /// out. Not inlined: GCC 12 would take the members of an empty optional for values that are read.
+  [[gnu::noinline]] void add(const ScalarValue& value) noexcept {
     const bool finite = std::isfinite(value.number);
     zero_is_doubtful_ = zero_is_doubtful_ || !finite || value.number > 0;
     if (last_ && value.step <= last_->step) {

@@ -107,8 +107,7 @@ std::optional<bool> RunsOptions::least_is_best(const std::string& name, bool is_
     // scikit-learn negates so that the greatest value is the best, as in neg_log_loss; neg_loss is of negative samples.
     // Its d2 scores, such as d2_pinball_score, are shares of what is explained: the greatest is the best.
     const bool negated = !above_zero && (contains(words, "neg") || contains(words, "negative"));
-    const bool is_share = contains(words, "d2") && contains(words, "score");
-    return contains(words, "likelihood") || (!negated && !is_share);
+    return contains(words, "likelihood") || !(negated || (contains(words, "d2") && contains(words, "score")));
   }
   const bool is_greatest = says && first_of(greatest_words) != words.end();
   return is_greatest || is_loss ? std::optional(!is_greatest) : std::nullopt;

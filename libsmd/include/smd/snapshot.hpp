@@ -133,8 +133,8 @@ class SMD_EXPORT TrialSnapshot {
   /// them)`. Leaves out the steps for which `counts` returns false. Returns an empty text if no step is left, or one
   /// that was written less than ten minutes ago: the newest step of a running job is incomplete at first. On S3, where
   /// the age of a step is unknown, a single step is never named.
-  /// Once the job has ended, returns which workers stopped before the others: in the mode of the last step that all
-  /// wrote, they lack more steps at the end than they ever lacked in a row before, and a few.
+  /// Once the job has ended, returns which workers stopped before the others: in a mode in which they wrote, they lack
+  /// more steps at the end than they ever lacked in a row before, and a few. Of several such modes, names the first.
   [[nodiscard]] std::string incomplete_text(const std::function<bool(const SnapshotStep&)>& counts) const;
   [[nodiscard]] StepState state(StepKey step) const;
   /// Returns the tag of the error that `require`, `Tensor` and `Trial::wait_for_steps` throw: `StepUnavailable` if the

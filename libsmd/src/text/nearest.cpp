@@ -20,15 +20,13 @@ constexpr std::size_t longest = 256;
 /// The most character comparisons; beyond it only substrings are searched for. A hint is not worth minutes.
 constexpr std::size_t most_work = 50'000'000;
 
-/// Returns the distance from `a` to each beginning of `b`: the nearest one that begins at its first character or, with
-/// `anywhere`, later.
+/// Returns, for each place in `b`, the smallest edit distance between `a` and a text that ends there and begins at the
+/// first character of `b` or, with `anywhere`, at any.
 std::vector<std::size_t> distances(std::string_view a, std::string_view b, bool anywhere) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
-  if (!anywhere) {
-    std::iota(last.begin(), last.end(), std::size_t{0});
-  }
+  std::iota(last.begin(), anywhere ? last.begin() : last.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
@@ -109,16 +107,15 @@ std::vector<std::string> nearest_holding(std::string_view part, std::span<const 
                                          std::size_t most) {
   constexpr std::size_t shortest = 3;  // shorter names resemble anything
   std::vector<Candidate> found;
-  const std::string wanted = folded(part);
   std::size_t work = 0;
-  if (wanted.size() >= shortest && wanted.size() <= longest) {
-    const std::size_t allowed = std::max<std::size_t>(1, wanted.size() / 4);
+  if (part.size() >= shortest && part.size() <= longest) {
+    const std::size_t allowed = std::max<std::size_t>(1, part.size() / 4);
     for (const std::string_view name : names) {
-      work += wanted.size() * name.size();
+      work += part.size() * name.size();
       if (name.size() > longest || work > most_work) {
         continue;
       }
-      if (const std::size_t away = std::ranges::min(distances(wanted, name, true)); away <= allowed) {
+      if (const std::size_t away = std::ranges::min(distances(part, name, true)); away <= allowed) {
         found.emplace_back(away, name.size(), name);
       }
     }

@@ -80,16 +80,19 @@ std::string TrialSnapshot::incomplete_text(const std::function<bool(const Snapsh
   const Snapshot& snapshot = *impl_->snapshot;
   // Once the job is over, all steps count as complete; those after the last one that all workers wrote lack some.
   const bool over = snapshot.over();
-  const auto& until = over ? snapshot.all_wrote : snapshot.last_complete;
-  const auto last = until ? std::optional(GlobalStep(*until)) : std::nullopt;
-  const auto next = snapshot.after(last);
-  const bool lacking = next != snapshot.steps.end() && (!over || next != snapshot.steps.begin());
-  const auto is_later = [&](const SnapshotStep& step) { return step.step > last; };
-  std::vector<SnapshotStep> steps = lacking ? this->steps(over ? std::nullopt : last) : std::vector<SnapshotStep>();
-  std::erase_if(steps, [&](const SnapshotStep& step) {  // often one worker alone evaluates at the end, in another mode
-    return (over ? step.mode != std::prev(next)->mode : step.complete) || (is_later(step) && !counts(step));
+  const std::optional<GlobalStep> last(over ? snapshot.all_wrote : snapshot.last_complete);
+  const std::vector<SnapshotStep> later = this->steps(last);
+  const auto counted = std::ranges::find_if(later, counts);
+  if (counted == later.end() || (over && !last)) {
+    return {};
+  }
+  // Once it is over, each mode is looked at by itself: often one worker alone evaluates.
+  std::vector<SnapshotStep> steps = over ? this->steps({}, last) : std::vector<SnapshotStep>();
+  std::erase_if(steps, [&](const SnapshotStep& step) { return step.mode != counted->mode; });
+  const std::size_t first = steps.size();
+  std::ranges::copy_if(later, std::back_inserter(steps), [&](const SnapshotStep& step) {
+    return (over ? step.mode == counted->mode : !step.complete) && counts(step);
   });
-  const auto first = static_cast<std::size_t>(std::ranges::find_if(steps, is_later) - steps.begin());
   // A later look may find the newest step complete; after a while it hides what a dying job wrote last.
   constexpr auto patience = std::chrono::minutes(10);
   const auto is_new = [&](const detail::layout::StepRow& row) {
@@ -97,7 +100,7 @@ std::string TrialSnapshot::incomplete_text(const std::function<bool(const Snapsh
     return !written || detail::storage::age_of(*written) < patience;
   };
   if (first == steps.size() ||
-      (first + 1 == steps.size() &&
+      (!over && first + 1 == steps.size() &&
        std::ranges::any_of(snapshot.rows_of(*snapshot.find(steps.back().step.value)), is_new))) {
     return {};
   }
@@ -120,7 +123,7 @@ std::string TrialSnapshot::incomplete_text(const std::function<bool(const Snapsh
   for (const auto& [worker, of_worker] : written) {
     const auto& [end, gap] = of_worker;
     const std::size_t lacks = steps.size() - std::max(end, first);
-    if (over ? lacks > gap + few : lacks + gap > 0) {
+    if (over ? end > 0 && lacks > gap + few : lacks + gap > 0) {
       missing.push_back(worker);
       some = some || end > first;
     }
@@ -131,7 +134,7 @@ std::string TrialSnapshot::incomplete_text(const std::function<bool(const Snapsh
     why = text::first_names(missing) + (missing.size() == 1 ? " has" : " have") + " not written " +
           (some ? "all of them" : "them");
   } else if (over) {
-    return {};
+    return incomplete_text([&](const SnapshotStep& step) { return counts(step) && step.mode != counted->mode; });
   } else if (written.size() < needed) {  // the names of workers that never wrote anything are unknown
     why = "only " + std::to_string(written.size()) + " of " + std::to_string(needed) + " workers have written anything";
   }

@@ -710,12 +710,52 @@ TEST_CASE("what cannot be read of a log costs its row, and is damage") {
     whole_steps.emplace_back("loss", step, 1);
   }
   whole_steps.erase(whole_steps.begin() + 19);
+  std::string few_of_texts = "step,loss\n";
+  for (int step = 1; step <= 30; ++step) {
+    few_of_texts += std::to_string(step) + (step == 20 ? ".5,1\n" : "/30,1\n");
+  }
+  // Each column is judged by its own rows.
+  std::string behind_epochs = "epoch,loss\n0.5,9\nstep,epoch,loss\n";
+  Values with_epochs = {{"epoch", 0, 0.5}, {"loss", 0, 9}};
+  for (int step = 10; step <= 1000; step += 10) {
+    behind_epochs += std::to_string(step) + (step == 500 ? ".5" : "") + ",1,2\n";
+    if (step != 500) {
+      with_epochs.insert(with_epochs.end(), {{"epoch", step, 1}, {"loss", step, 2}});
+    }
+  }
+  std::sort(with_epochs.begin(), with_epochs.end());
+  std::string before_fractions = "iteration,loss\n";
+  Values by_iteration;
+  for (int step = 1; step <= 104; ++step) {
+    before_fractions += step == 101 ? "step,iteration,loss\n" : "";
+    before_fractions += step > 100 ? std::to_string(step) + ".5," : "";
+    before_fractions += std::to_string(step) + (step == 50 ? ".5" : "") + ",1\n";
+    if (step != 50) {
+      by_iteration.emplace_back("loss", step, 1);
+    }
+    if (step > 100) {
+      by_iteration.emplace_back("step", step, step + 0.5);
+    }
+  }
+  std::sort(by_iteration.begin(), by_iteration.end());
+  std::string half_steps = "{\"iteration\":0,\"loss\":9}\n";
+  Values with_half_steps = {{"loss", 0, 9}};
+  for (int i = 1; i < 60; ++i) {
+    half_steps += "{\"iteration\":" + std::to_string(i) + (i == 5 ? ".5" : "");
+    half_steps += ",\"step\":" + std::to_string(i * 0.5) + ",\"loss\":1}\n";
+    if (i != 5) {
+      with_half_steps.insert(with_half_steps.end(), {{"loss", i, 1}, {"step", i, i * 0.5}});
+    }
+  }
+  std::sort(with_half_steps.begin(), with_half_steps.end());
   for (const Case& one :
        {Case{"metrics.csv", "step,loss\n1,5\nabc,4\n3,3\n", without_second},
         Case{"metrics.csv", "step,loss\n1,5\n\"1,000\",4\n3,3\n", without_second},
         Case{"metrics.csv", "step,loss\n1,5\n" + zeros + "2,4\n3,3\n", without_second},
         Case{"metrics.csv", "step,loss,note\n1,5,\n2,4,\"x\n3,3,\n", without_second},
-        Case{"metrics.csv", few_fractions, whole_steps},
+        Case{"metrics.csv", few_fractions, whole_steps}, Case{"metrics.csv", few_of_texts, whole_steps},
+        Case{"metrics.csv", behind_epochs, with_epochs}, Case{"metrics.csv", before_fractions, by_iteration},
+        Case{"metrics.jsonl", half_steps, with_half_steps},
         Case{"metrics.csv", "step,loss\n1,5\n3,3\n" + zeros, without_second},
         Case{"metrics.csv", "step,loss\n1,5\n3,3\n4,2." + zeros, without_second},
         Case{"metrics.jsonl", "{\"step\":1,\"loss\":5}\n{\"step\":3,\"loss\":3}\n" + zeros, without_second},
@@ -1369,6 +1409,18 @@ TEST_CASE("a row of JSON lines without a number tells a follower nothing of the 
       CHECK(grown_by(bytes, "metrics.jsonl", text) == whole.values());
     }
   }
+}
+
+TEST_CASE("rows of JSON lines that hold nothing are not left out, whatever step follows") {
+  Log log(metrics_layout(), "metrics.jsonl");
+  log.append("{\"a\":null}\n{}\n{\"step\":1,\"loss\":2}\n{}\n");
+  log.look(true);
+  CHECK(log.values() == Values{{"loss", 1, 2}});
+  CHECK(log.notes().empty());
+  log.replace("{}\n{\"x\":\"text\"}\n{\"step\":1,\"loss\":2}\n");
+  log.look(true);
+  REQUIRE_FALSE(log.notes().empty());
+  CHECK(log.notes().back().text == "1 row is left out, which has no step");
 }
 
 TEST_CASE("damage in a run file that grows is told once") {

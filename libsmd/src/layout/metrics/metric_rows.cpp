@@ -571,12 +571,11 @@ class MetricTaker {
       }
       place_of_.resize(cursor_.columns.size(), no_id);
       std::uint32_t& place = place_of_[cell.column];
-      if (place < cells_.size() && cells_[place].column == cell.column) {
-        cells_[place] = cell;  // of a name that comes again the last value counts
-      } else {
+      if (place >= cells_.size() || cells_[place].column != cell.column) {
         place = static_cast<std::uint32_t>(cells_.size());
-        cells_.push_back(cell);
+        cells_.emplace_back();
       }
+      cells_[place] = cell;  // of a name that comes again the last value counts
     }
     count_lists(lists_, 1);
     choose_step_of_row(offset);
@@ -795,11 +794,12 @@ class MetricTaker {
     std::optional<double> epoch;
     double time = unknown_time;
     for (const Cell& cell : cells) {
-      const Role role = cursor_.columns[cell.column].role;
+      MetricColumn& column = cursor_.columns[cell.column];
+      column.numbers += cell.is_number || step_in(cell) ? 1 : 0;
       if (cell.column == cursor_.step_column) {
         step = step_in(cell);
         if (!step && cell.is_number && std::isfinite(cell.number) && !cursor_.choices.keeps_step) {
-          cursor_.fractions.emplace(cursor_.names[cell.column], offset);
+          column.first_fraction = column.fractions++ == 0 ? offset : column.first_fraction;
           ++cursor_.contradicted;
           taken_.began_with_fraction = taken_.began_with_fraction || !cursor_.last_step;
         } else if (!step && (!cell.text.empty() || (cell.is_number && !std::isnan(cell.number)))) {
@@ -808,15 +808,15 @@ class MetricTaker {
                                             printable(cursor_.names[cell.column])));
         }
       }
-      if (role == Role::wall_time) {
+      if (column.role == Role::wall_time) {
         const auto read =
             cell.is_number ? std::optional(seconds_in(cell.number)) : text::seconds_of_time(cell.text, false);
         time = read.value_or(time);
-        if (!read && !cell.text.empty() && cursor_.columns[cell.column].texts++ == 0) {
+        if (!read && !cell.text.empty() && column.texts++ == 0) {
           cursor_.problems.add(
               remark_at(offset, "the timestamp is no time that can be read: the time of such rows is unknown"));
         }
-      } else if (role == Role::epoch) {  // `2/50` is 2
+      } else if (column.role == Role::epoch) {  // `2/50` is 2
         epoch = cell.is_number ? std::optional(cell.number) : std::optional<double>(step_of(cell.text));
       }
     }
@@ -824,10 +824,10 @@ class MetricTaker {
       step = static_cast<std::int64_t>(cursor_.rows);
     }
     ++cursor_.rows;
-    ++cursor_.all_rows;
+    cursor_.all_rows += cells.empty() ? 0 : 1;
     if (!step) {
       if (!cursor_.last_step || (epoch && epoch != cursor_.last_epoch)) {
-        ++cursor_.skipped;
+        cursor_.skipped += cells.empty() ? 0 : 1;
         return;
       }
       step = cursor_.last_step;
@@ -839,7 +839,6 @@ class MetricTaker {
     cursor_.last_epoch = epoch ? epoch : cursor_.last_epoch;
     for (const Cell& cell : cells) {
       MetricColumn& column = cursor_.columns[cell.column];
-      column.numbers += cell.is_number ? 1 : 0;
       if (cell.column == cursor_.step_column || column.role == Role::nothing || column.role == Role::wall_time) {
         continue;
       }

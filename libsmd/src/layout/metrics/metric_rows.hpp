@@ -24,10 +24,12 @@ struct MetricColumn {
   enum class Role : std::uint8_t { tensor, epoch, wall_time, nothing };
   Role role = Role::tensor;
   std::optional<std::size_t> rank = {};  ///< `rank_of_step_name`
-  std::uint64_t numbers = 0;             ///< Also of a column that is no tensor.
+  std::uint64_t numbers = 0;             ///< Also of a column that is no tensor, and steps as `3/50`.
   std::uint64_t texts = 0;
-  std::uint32_t next = no_id;    ///< The one that followed last time.
-  std::uint32_t series = no_id;  ///< Its id in the table of series, once it had a number.
+  std::uint64_t fractions = 0;       ///< Rows of which it is the step, and no whole number,
+  std::uint64_t first_fraction = 0;  ///< and where the first of them is.
+  std::uint32_t next = no_id;        ///< The one that followed last time.
+  std::uint32_t series = no_id;      ///< Its id in the table of series, once it had a number.
 };
 
 /// The numbers of a series that were returned: how many, and hashes of them and their steps.
@@ -74,13 +76,12 @@ struct MetricCursor : SeriesCursor, GrowingFile {  // up to the first row that w
   std::optional<std::uint32_t> step_column;
   std::optional<std::uint64_t> late_step;  ///< The row of JSON lines with the first step, behind rows without one.
   MetricChoices choices;
-  std::map<std::string, std::uint64_t> fractions;  ///< Step columns of these choices: where the first fraction is.
-  std::set<std::string> equal_names;               ///< Of a CSV's header.
-  bool new_run = false;                            ///< The next row begins one.
-  std::uint64_t rows = 0;                          ///< Of the run.
-  std::uint64_t all_rows = 0;
-  std::uint64_t skipped = 0;       ///< Rows without a step.
-  std::uint64_t contradicted = 0;  ///< Rows whose step has a fraction.
+  std::set<std::string> equal_names;  ///< Of a CSV's header.
+  bool new_run = false;               ///< The next row begins one.
+  std::uint64_t rows = 0;             ///< Of the run.
+  std::uint64_t all_rows = 0;         ///< Of all runs, but none of nulls alone.
+  std::uint64_t skipped = 0;          ///< Rows without a step.
+  std::uint64_t contradicted = 0;     ///< Rows whose step has a fraction.
   std::optional<std::int64_t> last_step;
   std::optional<double> last_epoch;
   /// Of a log that is written anew, and has less than was returned: its stamp, and since when it is as it is.

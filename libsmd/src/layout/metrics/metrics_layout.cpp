@@ -178,17 +178,11 @@ bool is_same(const storage::File& file, const MetricCursor& cursor, const std::o
   return same && !cursor.took_rest && file.size() >= cursor.offset && FileHead(file, cursor.head.count) == cursor.head;
 }
 
-/// Returns the choices with which to read the log again; nullopt if those with which it was read are right.
+/// Returns the choices with which to read the log again; nullopt if those with which it was read are right. Each time
+/// they name one column more, or keep the step.
 std::optional<MetricChoices> better_choices(const MetricCursor& cursor) {
   constexpr std::uint64_t rows_for_a_fraction = 20;
   MetricChoices better = cursor.choices;
-  const bool few = cursor.contradicted != 0 && cursor.contradicted * rows_for_a_fraction <= cursor.all_rows;
-  // With so few fractions a column is the step, unless it is that of epochs, and these rows are damaged.
-  if (few && std::ranges::none_of(cursor.fractions, [](const auto& one) { return counts_epochs(one.first); })) {
-    better.keeps_step = true;
-    return better;
-  }
-  better.fractions.insert(cursor.fractions.begin(), cursor.fractions.end());
   // Of JSON, the step is chosen from the names in the first row with a number or a step, and those that half of all
   // rows have; if that one has no step, from all.
   for (std::uint32_t id = 0; cursor.form != MetricForm::csv && id < cursor.columns.size(); ++id) {
@@ -197,9 +191,19 @@ std::optional<MetricChoices> better_choices(const MetricCursor& cursor) {
       better.step_names.emplace(cursor.names[id]);
     }
   }
-  return cursor.fractions.empty() && cursor.choices.step_names == better.step_names && !cursor.late_step
-             ? std::nullopt
-             : std::optional(std::move(better));
+  if (better.step_names != cursor.choices.step_names || cursor.late_step) {
+    return better;  // with which other columns may be the step
+  }
+  for (std::uint32_t id = 0; id < cursor.columns.size(); ++id) {
+    const MetricColumn& column = cursor.columns[id];
+    const bool many = column.fractions * rows_for_a_fraction > column.numbers;
+    if (many || (column.fractions != 0 && counts_epochs(cursor.names[id]))) {
+      better.fractions.emplace(cursor.names[id], column.first_fraction);
+    }
+  }
+  // With few fractions a column is the step, unless it is that of epochs, and these rows are damaged.
+  better.keeps_step = better.fractions == cursor.choices.fractions;
+  return cursor.contradicted == 0 ? std::nullopt : std::optional(std::move(better));
 }
 
 class MetricsLayout final : public Layout {
@@ -275,11 +279,8 @@ class MetricsLayout final : public Layout {
       }
       cursor->stamp = stamp;
       auto rows = read_metric_rows(**opened, *cursor, local, place_, returned, afresh ? nullptr : collections);
-      if (!rows && afresh && !request.as_it_stands && !rests) {
-        return wait();  // for the rest of its header
-      }
-      if (!rows) {
-        return rows.problem();
+      if (!rows) {  // the rest of its header may come
+        return afresh && !request.as_it_stands && !rests ? Outcome<Found>(wait()) : rows.problem();
       }
       // A follower keeps its choices once it has a step.
       const bool decides =
