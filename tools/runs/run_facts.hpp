@@ -33,7 +33,7 @@ struct ScalarFacts {
   [[nodiscard]] Cell step_cell(bool is_least) const { return best(is_least) ? Cell(best(is_least)->step) : Cell(); }
 };
 
-/// Empty if there is none.
+/// The number of a value; empty without a value.
 [[nodiscard]] Cell cell_of(const std::optional<ScalarValue>& value);
 
 /// Why a run has nothing of what was asked for.
