@@ -20,7 +20,7 @@ namespace {
 int report(smd::Rule& rule) {
   const smd::RuleResult result = smd::invoke_rule(rule);
   for (const smd::Finding& finding : result.findings) {
-    std::printf("step %lld: %s\n", static_cast<long long>(finding.step->value), finding.message.c_str());
+    std::printf("step %lld: %s\n", static_cast<long long>(finding.step->value), smd::shown_message(finding).c_str());
   }
   std::printf("%s: %s, %zu steps evaluated, %zu skipped\n", result.rule.c_str(),
               std::string(smd::to_string(result.status)).c_str(), result.steps_evaluated, result.steps_skipped);

@@ -80,7 +80,7 @@ int main(int argc, char** argv) try {
   rule->set_trials(trial);
   const smd::RuleResult result = smd::invoke_rule(*rule);
   for (const smd::Finding& finding : result.findings) {
-    std::printf("step %lld: %s\n", static_cast<long long>(finding.step->value), finding.message.c_str());
+    std::printf("step %lld: %s\n", static_cast<long long>(finding.step->value), smd::shown_message(finding).c_str());
   }
   std::printf("%s, %zu steps\n", std::string(smd::to_string(result.status)).c_str(), result.steps_evaluated);
   return result.findings.empty() ? 0 : 1;

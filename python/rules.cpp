@@ -16,7 +16,7 @@ pybind11::object to_python(const Finding& finding) {
       .attr("Finding")("step"_a = finding.step, "mode"_a = finding.mode, "mode_step"_a = finding.mode_step,
                        "tensor"_a = finding.tensor, "worker"_a = finding.worker, "check"_a = finding.check,
                        "value"_a = finding.value, "relation"_a = finding.relation, "threshold"_a = finding.threshold,
-                       "message"_a = finding.message);
+                       "message"_a = shown_message(finding));
 }
 
 pybind11::object to_python(const RuleResult& result) {

@@ -40,9 +40,7 @@ std::optional<std::string> section_name(std::string_view line, bool config) {
 void parse(std::string_view text, bool config, std::map<std::string, Profile, std::less<>>& profiles) {
   Profile* profile = nullptr;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view line = text::next_part(text, "\n");
     const std::string_view content = trimmed(line);
     if (content.empty() || content.front() == '#' || content.front() == ';') {
       continue;

@@ -127,10 +127,7 @@ class S3File final : public File {
 };
 
 /// Returns the prefix of the names of a folder's files.
-std::string prefix_of(std::string_view folder) {
-  const std::string name(text::without_slashes(folder));
-  return name.empty() ? name : name + "/";
-}
+std::string prefix_of(std::string_view folder) { return text::path_in(text::without_slashes(folder), ""); }
 
 std::vector<DirEntry> entries_of(const Bucket::Listed& page) {
   std::vector<DirEntry> entries = mapped(page.names, [](const std::string& each) {

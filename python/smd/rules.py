@@ -13,7 +13,8 @@ from smd import ConfigurationError, Mode, _rules  # noqa: F401
 
 
 class Finding(smd.Record):
-    """One thing that a rule found: `value` compares by `relation` with `threshold`."""
+    """One thing that a rule found: `value` compares by `relation` with `threshold`. `message` begins with the worker if
+    the trial has several."""
     step: int | None
     mode: smd.Mode
     mode_step: int

@@ -21,6 +21,9 @@ import unittest
 from permissions import bound_by_permissions
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../support"))
+from limits import under  # noqa: E402
+
 DIGITS = os.path.join(HERE, "..", "fixtures", "good-pytorch-digits")
 MIB = 1 << 20
 environment = {}
@@ -37,14 +40,9 @@ READERS = [
 
 
 def run(command, *operands, limit=(), **more):
-    """Runs a command; limits are pairs for setrlimit: what, and how much or (soft, hard)."""
-
-    def prepare():
-        for what, much in limit:
-            resource.setrlimit(what, much if isinstance(much, tuple) else (much, much))
-
+    """Runs a command; limits are pairs: what, and how much or (soft, hard)."""
     more.setdefault("stdout", subprocess.PIPE)
-    done = subprocess.run([*command, *operands], stderr=subprocess.PIPE, env=environment, preexec_fn=prepare,
+    done = subprocess.run([*under(*limit), *command, *operands], stderr=subprocess.PIPE, env=environment,
                           stdin=subprocess.DEVNULL, timeout=240, check=False, **more)
     done.stderr = done.stderr.decode()
     return done
@@ -187,9 +185,8 @@ class Faults(unittest.TestCase):
         with open(small, "w", encoding="utf-8") as file:
             file.write('{"tensor": "a", "step": 0, "value": [1, 2]}\n{"tensor": "a", "step": 1, "value": %s}\n' % numbers)
         with open(small, "rb") as lines:
-            done = subprocess.run(["smd-save", saved, "--jsonl"], stdin=lines, capture_output=True,
-                                  env=environment, timeout=60, check=False,
-                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (16384, 16384)))
+            done = subprocess.run([*under((resource.RLIMIT_FSIZE, 16384)), "smd-save", saved, "--jsonl"], stdin=lines,
+                                  capture_output=True, env=environment, timeout=60, check=False)
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn(b"000000000001", done.stderr)
         left = [name for _, _, names in os.walk(saved) for name in names]
@@ -353,8 +350,8 @@ class Faults(unittest.TestCase):
         for call, error in (("openat2", "EIO"), ("getdents64", "EIO"), ("getdents64", "ENOMEM"), ("pread64", "EIO")):
             failed = 0
             for n in range(1, 400):
-                done = run(["strace", "-f", "-o", log, f"-etrace={call}", f"-einject={call}:error={error}:when={n}"],
-                           *command)
+                done = run(["strace", "-f", "--seccomp-bpf", "-o", log, f"-etrace={call}",
+                            f"-einject={call}:error={error}:when={n}"], *command)
                 with open(log, encoding="utf-8", errors="replace") as file:
                     injected = "(INJECTED)" in file.read()
                 if not injected:

@@ -7,6 +7,7 @@ that grow while they are followed, and logs of text that smd-save reads.
 """
 
 import argparse
+import concurrent.futures
 import json
 import math
 import os
@@ -82,13 +83,15 @@ def check_summary(commands, trial, layout, answer, what):
 
 
 def check_problems(commands, trial, answer, what):
-    status, _, err = commands.run("smd-ls", trial)
+    """Returns the names that are listed."""
+    status, out, err = commands.run("smd-ls", "--jsonl", trial)
     status = 0 if status == 1 and not answer["steps"] else status
     damage = [line for line in err.splitlines() if "Damaged: " in line]
     require(status == (4 if answer["problems"] else 0), f"{what}: status {status}: {err}")
     require(len(damage) == len(answer["problems"]), f"{what}: {damage}, right is {answer['problems']}")
     for problem in answer["problems"]:
         check_line([problem["file"], f"byte {problem['offset']}:"], err, what)
+    return sorted(json.loads(line)["tensor"] for line in out.splitlines())
 
 
 def check_superseded(commands, trial, answer, what):
@@ -101,19 +104,20 @@ def check_superseded(commands, trial, answer, what):
         require(shown == right, f"{what}: --superseded shows {shown}, right is {right}")
 
 
-def check_tensor(commands, trial, name, answer, what):
+def check_histogram(commands, trial, name, answer, what):
     right = answer["workers"]["worker_0"]
-    if answer["kind"] == "histogram":
-        rows = commands.rows("smd-reduce", "-n", name, "-r", "min,max", "-s", ":", trial)
-        shown = [(row["step"], row["min"], row["max"]) for row in rows]
-        edges = [(step, one.get("min"), one.get("max")) for step, one in zip(right["steps"], right["reductions"])]
-        require(shown == edges, f"{what}: {name}: {shown}, right is {edges}")
-        for step, buckets in zip(right["steps"], right["buckets"]):
-            for row in commands.rows("smd-tensor", trial, name, "-s", str(step), "--hist"):
-                shown = [list(one) for one in zip(row["edges"], row["edges"][1:], row["counts"])]
-                require(shown == buckets, f"{what}: {name}: {shown}, right is {buckets}")
-        return
-    rows = commands.rows("smd-tensor", "-s", ":", "--columns", "step,wall_time,dtype,shape,value", trial, name)
+    rows = commands.rows("smd-reduce", "-n", name, "-r", "min,max", "-s", ":", trial)
+    shown = [(row["step"], row["min"], row["max"]) for row in rows]
+    edges = [(step, one.get("min"), one.get("max")) for step, one in zip(right["steps"], right["reductions"])]
+    require(shown == edges, f"{what}: {name}: {shown}, right is {edges}")
+    shown = [(row["step"], [list(one) for one in zip(row["edges"], row["edges"][1:], row["counts"])])
+             for row in commands.rows("smd-tensor", trial, name, "-s", ":", "--hist")]
+    buckets = list(zip(right["steps"], right["buckets"]))
+    require(shown == buckets, f"{what}: {name}: {shown}, right is {buckets}")
+
+
+def check_values(name, rows, answer, what):
+    right = answer["workers"]["worker_0"]
     shown = [row["step"] for row in rows]
     require(shown == right["steps"], f"{what}: {name}: steps {shown}, right is {right['steps']}")
     shown = [number(row["value"]) for row in rows]
@@ -126,27 +130,48 @@ def check_tensor(commands, trial, name, answer, what):
         require(all(row["shape"] == answer["shape"] for row in rows), f"{what}: {name}: {rows[0]['shape']}")
 
 
+def check_tensors(commands, trial, tensors, what):
+    named = [name for name, answer in tensors.items() if answer["kind"] != "histogram"]
+    rows = {name: [] for name in named}
+    if named:
+        for row in commands.rows("smd-tensor", "-s", ":", *(f"--name={name}" for name in named), "--columns",
+                                 "tensor,step,wall_time,dtype,shape,value", trial):
+            rows[row["tensor"]].append(row)
+    for name, answer in tensors.items():
+        if answer["kind"] == "histogram":
+            check_histogram(commands, trial, name, answer, what)
+        else:
+            check_values(name, rows[name], answer, what)
+
+
+def check_collections(commands, trial, collections, tensors, what):
+    """What a list says of each tensor, and what is chosen by a collection: the last of each trial, and the machine's."""
+    members = {row["tensor"]: row["collections"] for row in commands.rows("smd-ls", "-l", "-e", "", trial)}
+    right = {name: one["collections"] for name, one in tensors.items()}
+    shown = {name: sorted(of) for name, of in members.items()}
+    require(shown == right, f"{what}: collections {shown}, right is {right}")
+    require(set(collections) >= {one for of in right.values() for one in of}, f"{what}: --summary has {collections}")
+    for collection in {*[one for one in collections if one != "system"][-1:], *({"system"} & set(collections))}:
+        shown = sorted(row["tensor"] for row in commands.rows("smd-ls", "-c", collection, trial))
+        chosen = sorted(name for name, of in right.items() if collection in of)
+        require(shown == chosen, f"{what}: {collection} has {shown}, right is {chosen}")
+
+
 def check_trial(commands, trial, layout, answer, what):
     collections = check_summary(commands, trial, layout, answer, what)
-    check_problems(commands, trial, answer, what)
+    names = check_problems(commands, trial, answer, what)
     check_superseded(commands, trial, answer, what)
     steps = [row["step"] for row in commands.rows("smd-ls", "--steps", trial)]
     require(steps == answer["steps"], f"{what}: steps {steps}, right is {answer['steps']}")
-    names = sorted(row["tensor"] for row in commands.rows("smd-ls", trial))
     right = sorted(name for name, one in answer["tensors"].items() if one["collections"] != ["system"])
     require(names == right, f"{what}: tensors {names}, right is {right}")
     system = {name for name, one in answer["tensors"].items() if one["collections"] == ["system"]}
-    for asked, reads in ((), set()), (("-p", "ExplodingTensor.tensor_regex=^system/"), system):
+    for asked, reads in (((), set()), (("-p", "ExplodingTensor.tensor_regex=^system/"), system)) if system else ():
         rows = commands.rows("smd-rule", "--explain", "-r", "ExplodingTensor,StalledTrainingRule", *asked, trial)
         shown = {row["tensor"] for row in rows} & system
         require(shown == reads, f"{what}: rules {asked} read {shown} of the machine, right is {reads}")
-    members = {name: [] for name in answer["tensors"]}
-    for collection in collections:
-        for row in commands.rows("smd-ls", "-c", collection, trial):
-            members[row["tensor"]].append(collection)
-    for name, tensor in answer["tensors"].items():
-        require(sorted(members[name]) == tensor["collections"], f"{what}: {name} is in {members[name]}")
-        check_tensor(commands, trial, name, tensor, what)
+    check_collections(commands, trial, collections, answer["tensors"], what)
+    check_tensors(commands, trial, answer["tensors"], what)
     for step_name, right in answer.get("step_names", {}).items():
         for name, steps in right["tensors"].items():
             rows = commands.rows("smd-tensor", "--step-name", step_name, "-s", ":", trial, name)
@@ -401,26 +426,41 @@ def main():
     arguments = parser.parse_args()
     commands = Commands(arguments.tools)
     logs = arguments.logs
+    cases = {}
+    for file in ("live.json", "lines.json"):
+        with open(f"{logs}/{file}", encoding="utf-8") as text:
+            cases[file] = json.load(text)["cases"]
+    waiting = [(check_growing, case) for case in cases["live.json"]]
+    waiting += [(check_judged, case) for case in JUDGED]
+    waiting += [(check_smoothed, case) for case in SMOOTHED]
+    waiting += [(check_late_column, {"id": "named column", "names": ["-n", "loss", "-n", "val"], "left_out": 0}),
+                (check_late_column, {"id": "late column", "names": ["-e", "."], "left_out": 1}),
+                (check_kept_back, {"id": "kept back"})]
+    waiting += [(check_whole_steps, {"id": command[0], "command": command}) for command in
+                (["smd-tensor", "-s", ":", "-e", ".", "--pivot"], ["smd-ls", "--steps"],
+                 ["smd-reduce", "-s", ":", "-e", ".", "-r", "mean,count", "--by", "step"])]
     checks = [(check_log, name[:-len(".expected.json")]) for name in sorted(os.listdir(logs))
               if name.endswith(".expected.json")]
-    for file, check in (("live.json", check_growing), ("lines.json", check_lines)):
-        with open(f"{logs}/{file}", encoding="utf-8") as cases:
-            checks += [(check, case) for case in json.load(cases)["cases"]]
-    checks += [(check_judged, case) for case in JUDGED]
-    checks += [(check_smoothed, case) for case in SMOOTHED]
-    checks += [(check_late_column, {"id": "named column", "names": ["-n", "loss", "-n", "val"], "left_out": 0}),
-               (check_late_column, {"id": "late column", "names": ["-e", "."], "left_out": 1})]
-    checks += [(check_without_step, {"id": "wb_global_step_gap"}), (check_kept_back, {"id": "kept back"})]
-    checks += [(check_whole_steps, {"id": command[0], "command": command}) for command in
-               (["smd-tensor", "-s", ":", "-e", ".", "--pivot"], ["smd-ls", "--steps"],
-                ["smd-reduce", "-s", ":", "-e", ".", "-r", "mean,count", "--by", "step"])]
-    failed = 0
-    for check, what in checks:
+    checks += [(check_lines, case) for case in cases["lines.json"]]
+    checks += [(check_without_step, {"id": "wb_global_step_gap"})]
+
+    def failure_of(check, what):
         try:
             check(commands, logs, what)
         except (Failure, KeyError, ValueError, subprocess.TimeoutExpired) as failure:
+            return f"{what if isinstance(what, str) else what['id']}: {type(failure).__name__}: {failure}"
+        return None
+
+    # Those that follow a growing file mostly wait: they do so side by side, and while the others run.
+    with concurrent.futures.ThreadPoolExecutor(max_workers=6) as pool:
+        later = [pool.submit(failure_of, *check) for check in waiting]
+        failures = [failure_of(*check) for check in checks] + [one.result() for one in later]
+    checks += waiting
+    failed = 0
+    for failure in failures:
+        if failure is not None:
             failed += 1
-            print(f"{what if isinstance(what, str) else what['id']}: {type(failure).__name__}: {failure}")
+            print(failure)
     print(f"{len(checks) - failed} of {len(checks)} logs are right")
     return 1 if failed or len(checks) < 80 else 0
 

@@ -14,16 +14,18 @@ import sys
 import tempfile
 import unittest
 
+from browser import Browser, Tab, requests_of
 from report_page import Page, compare_with_commands
 
 ARGUMENTS = None
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TERM": "dumb"}
 HOSTILE = "</script><img src=http://example.com/x onerror=alert(1)>"
+CONTROL = "http://example.com/x.png"
 WIDTHS = (380, 800, 1600)
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
-def browser():
+def installed():
     found = next((path for path in map(shutil.which, BROWSERS) if path), None)
     if found is None:
         raise unittest.SkipTest("no Chromium: install the package chromium")
@@ -35,12 +37,22 @@ def rows(*command):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-class Browser(unittest.TestCase):
+class Pages(unittest.TestCase):
+    expected = set()
+
     @classmethod
     def setUpClass(cls):
-        cls.chromium = browser()
+        program = installed()
         cls.folder = tempfile.mkdtemp()
         cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.browser = Browser(program, cls.folder)
+
+    @classmethod
+    def tearDownClass(cls):
+        """The browser's own log of the network knows no more than its pages told."""
+        cls.browser.close()
+        requests = requests_of(cls.browser.log)
+        assert requests == cls.expected, requests
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -57,50 +69,33 @@ class Browser(unittest.TestCase):
         subprocess.run(["smd-save", trial, "--jsonl", "--end"], env=ENVIRONMENT, check=True, input=lines.encode())
         return trial
 
-    def open(self, file, *options):
-        """What the browser prints, with its messages. Names are resolved to nothing: there is no network to reach."""
-        profile = tempfile.mkdtemp(dir=self.folder)
-        done = subprocess.run(
-            [self.chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-             "--disable-background-networking", "--disable-component-update", "--disable-sync",
-             "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", f"--user-data-dir={profile}", *options,
-             "file://" + file], env={**os.environ, "HOME": profile}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
-            timeout=180)
-        self.assertEqual(done.returncode, 0, done.stderr.decode()[-2000:])
-        return done.stdout.decode(), done.stderr.decode()
+    def open(self, file, **how):
+        tab = Tab(self.browser, file, **how)
+        self.addCleanup(tab.close)
+        return tab
 
-    def requests(self, log):
-        """The URLs that the page's process asked for, by the browser's own log."""
-        with open(log, encoding="utf-8") as file:
-            text = file.read()
-        try:
-            events = json.loads(text)["events"]
-        except json.JSONDecodeError:  # the browser ended before it closed the list
-            events = json.loads(text.rstrip().rstrip(",") + "]}")["events"]
-        found = [event.get("params", {}) for event in events]
-        # What the browser asks for of its own accord is of no origin.
-        return {one["url"] for one in found if one.get("initiator", "not an origin") != "not an origin" and
-                re.match(r"(https?|wss?|ftp):", one.get("url", ""))}
-
-    def test_a_request_is_seen(self):
-        """A page that loads something: without this, an empty log would say nothing."""
-        file, log = self.path("control.html"), self.path("control.json")
+    def test_a_request_and_a_message_are_seen(self):
+        """A page that loads something, and whose script fails: without this, empty lists would say nothing."""
+        file = self.path("control.html")
         with open(file, "w", encoding="utf-8") as page:
-            page.write('<!DOCTYPE html><p><img src="http://example.com/x.png">')
-        self.open(file, "--dump-dom", f"--log-net-log={log}")
-        self.assertEqual(self.requests(log), {"http://example.com/x.png"})
+            page.write(f'<!DOCTYPE html><p><img src="{CONTROL}"><script>nothing()</script>')
+        self.expected.add(CONTROL)
+        tab = self.open(file)
+        self.assertEqual(tab.requests(), {CONTROL})
+        self.assertIn("nothing is not defined", "".join(tab.messages()))
 
     def check(self, file):
-        log = self.path("net.json")
-        with_script, messages = self.open(file, "--dump-dom", f"--log-net-log={log}")
-        self.assertEqual([line for line in messages.splitlines() if ":CONSOLE" in line], [])
-        self.assertEqual(self.requests(log), set())
-        # --dump-dom itself needs scripts, so that it is the policy that forbids the page's own.
+        tab = self.open(file)
+        self.assertEqual(tab.messages(), [])
+        self.assertEqual(tab.requests(), set())
+        with_script = tab.dom
         quiet = self.path("quiet.html")
         with open(file, encoding="utf-8", newline="") as page, open(quiet, "w", encoding="utf-8", newline="") as copy:
             copy.write(re.sub(r"script-src 'sha256-[^']*'", "script-src 'none'", page.read(), count=1))
-        without, messages = self.open(quiet, "--dump-dom")
-        self.assertIn("Content Security Policy", messages)
+        tab = self.open(quiet)
+        self.assertIn("Content Security Policy", "".join(tab.messages()))
+        self.assertEqual(tab.requests(), set())
+        without = tab.dom
         self.assertNotIn('class="js"', without)
         body = {}
         for name, dom in (("with", with_script), ("without", without)):
@@ -114,7 +109,7 @@ class Browser(unittest.TestCase):
         return with_script
 
     def shoot(self, name, file):
-        """What is seen first at three widths, side by side; in frames, since no window is narrower than 500 pixels."""
+        """What is seen first at three widths, side by side, light and dark."""
         if ARGUMENTS.shots is None:
             return
         os.makedirs(ARGUMENTS.shots, exist_ok=True)
@@ -125,10 +120,10 @@ class Browser(unittest.TestCase):
                 page.write(f'<iframe src="{os.path.basename(file)}" style="border:0;flex:none;width:{width}px;height:1400px">'
                            "</iframe>")
         for look in ("light", "dark"):
-            dark = ["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if look == "dark" else []
-            shot = os.path.join(ARGUMENTS.shots, f"{name}-{look}.png")
-            self.open(frames, f"--screenshot={shot}", f"--window-size={sum(WIDTHS)},1400", "--hide-scrollbars", *dark)
-            self.assertGreater(os.path.getsize(shot), 10_000)
+            picture = self.open(frames, width=sum(WIDTHS), height=1400, look=look).picture()
+            with open(os.path.join(ARGUMENTS.shots, f"{name}-{look}.png"), "wb") as shot:
+                shot.write(picture)
+            self.assertGreater(len(picture), 10_000)
 
     def test_recorded(self):
         for name, trial in (("digits", os.path.join(ARGUMENTS.trials, "pt_digits_train_eval")),

@@ -69,26 +69,41 @@ def prepare(root, folder, preparation, examples):
     shutil.copy(root / "tests/docs/cookbook_pandas.py", os.path.join(folder, "stubs", "pandas.py"))
 
 
-def run(recipe, root, bin_dir, preparation, examples, on=None):
-    with tempfile.TemporaryDirectory(prefix="smd-cookbook-") as folder:
-        prepare(root, folder, preparation, examples)
-        environment = {"PATH": os.pathsep.join([os.path.join(folder, "stubs"), bin_dir, "/usr/bin", "/bin"]),
-                       "PYTHONPATH": os.path.join(folder, "stubs"), "LC_ALL": "C.UTF-8", "HOME": folder,
-                       "STUB_LOG": os.path.join(folder, "log"), "GNUTERM": "dumb", "J": "job-1",
-                       "TOPIC": "arn:aws:sns:eu-west-1:1:t", "WEBHOOK": "https://chat.example.com/hook"}
-        done = subprocess.run(["bash", "-c", recipe.command], cwd=folder, env=environment, timeout=120, check=False,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
-        log = pathlib.Path(folder, "log")
-        stubs = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
-        cookbook_answers.check(recipe.question,
-                               Outcome(done.returncode, done.stdout, done.stderr, stubs, pathlib.Path(folder)), on)
-        for command in recipe.prose:
-            done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, timeout=120, check=False,
-                                  stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8")
-            drawn = re.search(r"-o (\S+)", command)
-            assert done.returncode in (0, 1) and not re.search(r"^smd-\w+: [A-Z]\w+:", done.stderr, re.MULTILINE), \
-                f"{command}: {done.returncode}: {done.stderr}"
-            assert not drawn or os.path.getsize(os.path.join(folder, drawn[1])) > 0, command
+def files_of(folder):
+    """Returns the size and time of each file."""
+    return {path: (os.stat(path).st_size, os.stat(path).st_mtime_ns)
+            for path in (os.path.join(at, name) for at, _, names in os.walk(folder) for name in names)}
+
+
+def tidied(folder, names):
+    """Removes what a recipe wrote beside these names, and returns what is left."""
+    for name in set(os.listdir(folder)) - set(names):
+        path = os.path.join(folder, name)
+        if os.path.isdir(path):
+            shutil.rmtree(path)
+        else:
+            os.remove(path)
+    return files_of(folder)
+
+
+def run(recipe, folder, bin_dir, on=None):
+    environment = {"PATH": os.pathsep.join([os.path.join(folder, "stubs"), bin_dir, "/usr/bin", "/bin"]),
+                   "PYTHONPATH": os.path.join(folder, "stubs"), "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8",
+                   "HOME": folder, "STUB_LOG": os.path.join(folder, "log"), "GNUTERM": "dumb", "J": "job-1",
+                   "TOPIC": "arn:aws:sns:eu-west-1:1:t", "WEBHOOK": "https://chat.example.com/hook"}
+    done = subprocess.run(["bash", "-c", recipe.command], cwd=folder, env=environment, timeout=120, check=False,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+    log = pathlib.Path(folder, "log")
+    stubs = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
+    cookbook_answers.check(recipe.question,
+                           Outcome(done.returncode, done.stdout, done.stderr, stubs, pathlib.Path(folder)), on)
+    for command in recipe.prose:
+        done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, timeout=120, check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8")
+        drawn = re.search(r"-o (\S+)", command)
+        assert done.returncode in (0, 1) and not re.search(r"^smd-\w+: [A-Z]\w+:", done.stderr, re.MULTILINE), \
+            f"{command}: {done.returncode}: {done.stderr}"
+        assert not drawn or os.path.getsize(os.path.join(folder, drawn[1])) > 0, command
 
 
 def main():
@@ -107,12 +122,18 @@ def main():
     assert table == needed, f"the table of other programs: {table}, and the commands: {needed}"
     preparation = re.search(r"^```sh\n(examples=.*?)^```$", document, re.DOTALL | re.MULTILINE).group(1)
     others = [(on_another(cookbook[number - 1], on), on) for number, on in cookbook_answers.ANSWERS if on]
-    for recipe, on in [*((recipe, None) for recipe in cookbook), *others]:
-        try:
-            run(recipe, root, bin_dir, preparation, examples, on)
-        except Exception as error:  # the other recipes are tried too
-            failed = True
-            print(f"{recipe.question}\n{recipe.command}{type(error).__name__}: {error}\n")
+    with tempfile.TemporaryDirectory(prefix="smd-cookbook-") as folder:
+        prepare(root, folder, preparation, examples)
+        names, prepared = os.listdir(folder), files_of(folder)
+        for recipe, on in [*((recipe, None) for recipe in cookbook), *others]:
+            try:
+                run(recipe, folder, bin_dir, on)
+            except Exception as error:  # the other recipes are tried too
+                failed = True
+                print(f"{recipe.question}\n{recipe.command}{type(error).__name__}: {error}\n")
+            if tidied(folder, names) != prepared:
+                print(f"{recipe.question}\n{recipe.command}changed the trials\n")
+                sys.exit(1)
     sys.exit(failed)
 
 

@@ -19,20 +19,16 @@ import time
 import unittest
 
 import generate
+from limits import under
 
 MIB = 1 << 20
-OPTIONS = argparse.Namespace(moments=60, within=1.0)
+OPTIONS = argparse.Namespace(moments=36, within=1.0)
 
 
 def run(*command, mib=0, timeout=60, stdin=b"", cwd=None):
     """Runs a command, with this many MiB of address space if not 0."""
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if mib:
-            resource.setrlimit(resource.RLIMIT_AS, (mib * MIB, mib * MIB))
-
-    return subprocess.run(command, capture_output=True, timeout=timeout, check=False, preexec_fn=limit, input=stdin,
+    limits = [(resource.RLIMIT_AS, mib * MIB)] if mib else []
+    return subprocess.run([*under(*limits), *command], capture_output=True, timeout=timeout, check=False, input=stdin,
                           cwd=cwd)
 
 
@@ -341,6 +337,7 @@ def main():
                         help="seconds in which a signal ends a command, on a machine that does other work too")
     options, rest = parser.parse_known_args()
     vars(OPTIONS).update(vars(options))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.environ["PATH"] = os.path.abspath(options.tools) + os.pathsep + os.environ["PATH"]
     os.environ["LC_ALL"] = "C.UTF-8"
     unittest.main(argv=[sys.argv[0], *rest])

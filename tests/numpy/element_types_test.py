@@ -6,6 +6,7 @@ there: elements lie in memory of exactly their size."""
 
 import argparse
 import csv
+import functools
 import io
 import json
 import math
@@ -24,6 +25,7 @@ import element_types  # noqa: E402
 from report_page import Page, table_rows  # noqa: E402
 
 TYPES = element_types.TYPES
+tensors_of = functools.cache(element_types.tensors_of)
 EMPTY = ["g0/grad", "tanh0/weight", "x0/special"]
 SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
@@ -63,6 +65,13 @@ class Commands(unittest.TestCase):
     def lines(self, *arguments, **how):
         return [json.loads(line) for line in self.run_tool(*arguments, "--jsonl", **how)[0].splitlines()]
 
+    def lines_by_type(self, *arguments, types=TYPES):
+        """Of a command on the trials of several types the rows of each."""
+        rows = {dtype: [] for dtype in types}
+        for row in self.lines(*arguments[:1], *types, *arguments[1:]):
+            rows[row["trial"]].append(row)
+        return rows
+
     def check_numbers(self, got, wanted, what, dtype="float64"):
         """min, max, the median, and mean and sum of one element have the text of the elements' type."""
         for name, value in wanted.items():
@@ -72,27 +81,29 @@ class Commands(unittest.TestCase):
             self.assertTrue(close(number_got, value), (what, name, got[name], value))
 
     def test_statistics(self):
-        names = list(EXPECTED["types"]["float32"]["statistics"]["x5/special"])
-        for dtype in TYPES:
+        names = ",".join(EXPECTED["types"]["float32"]["statistics"]["x5/special"])
+        self.assertEqual(self.lines("smd-reduce", "string", "-s", "0", "-r", names, statuses=(1,)), [])
+        numeric = [dtype for dtype in TYPES if dtype != "string"]
+        for dtype, rows in self.lines_by_type("smd-reduce", "-s", "0", "-r", names, types=numeric).items():
             wanted = EXPECTED["types"][dtype]["statistics"]
-            rows = self.lines("smd-reduce", dtype, "-s", "0", "-r", ",".join(names),
-                              statuses=(1,) if dtype == "string" else (0,))
-            self.assertEqual(sorted(row["tensor"] for row in rows), sorted(wanted) if dtype != "string" else [])
+            self.assertEqual(sorted(row["tensor"] for row in rows), sorted(wanted))
             for row in rows:
                 self.check_numbers(row, wanted[row["tensor"]], (dtype, row["tensor"]), dtype)
 
     def test_values(self):
         """npz, JSON, tsv and --stat."""
+        all_rows = self.lines_by_type("smd-tensor", "-e", ".", "-s", "0")
+        all_statistics = self.lines_by_type("smd-tensor", "-e", ".", "-s", "0", "--stat")
+        text, _ = self.run_tool("smd-tensor", *TYPES, "-e", ".", "-s", "0", "-f", "tsv")
+        all_cells = {dtype: {} for dtype in TYPES}
+        for row in csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE):
+            all_cells[row["trial"]].setdefault(row["tensor"], []).append(row["value"])
         for dtype in TYPES:
-            arrays = element_types.tensors_of(dtype, 0)
+            arrays = tensors_of(dtype, 0)
             complex_numbers = element_types.kind_of(dtype) == "c"
             loaded = np.load(io.BytesIO(self.run_tool("smd-tensor", dtype, "-e", ".", "-s", "0", "-f", "npz", text=False)[0]))
-            rows = {row["tensor"]: row for row in self.lines("smd-tensor", dtype, "-e", ".", "-s", "0")}
-            stats = {row["tensor"]: row for row in self.lines("smd-tensor", dtype, "-e", ".", "-s", "0", "--stat")}
-            text, _ = self.run_tool("smd-tensor", dtype, "-e", ".", "-s", "0", "-f", "tsv")
-            cells = {}
-            for row in csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE):
-                cells.setdefault(row["tensor"], []).append(row["value"])
+            rows, stats = ({row["tensor"]: row for row in of[dtype]} for of in (all_rows, all_statistics))
+            cells = all_cells[dtype]
             for name, array in arrays.items():
                 what = (dtype, name)
                 numbers = np.array(array.numbers, str if dtype == "string" else None).reshape(array.shape)
@@ -133,7 +144,7 @@ class Commands(unittest.TestCase):
                     what = (dtype, key, row["tensor"])
                     self.check_numbers(row, right, what)
                     if first is not None:
-                        shape = element_types.tensors_of(dtype, 0)[row["tensor"]].shape
+                        shape = tensors_of(dtype, 0)[row["tensor"]].shape
                         first = [int(at) for at in np.unravel_index(int(first), shape)]
                     self.assertEqual(row["first"] or None, first or None, what)
 
@@ -184,7 +195,7 @@ class Commands(unittest.TestCase):
                 if element_types.kind_of(dtype) in "cs":
                     self.assertEqual(rows, {})
                     continue
-                last = element_types.tensors_of(dtype, element_types.STEPS[-1])
+                last = tensors_of(dtype, element_types.STEPS[-1])
                 for size in element_types.SIZES[1:]:
                     name = f"tanh{size}/weight"
                     numbers = last[name].numbers

@@ -86,7 +86,7 @@ class Static(unittest.TestCase):
         if shutil.which("strace") is None:
             self.skipTest("no strace")
         self.same("smd-ls", "-", "-l", "--jsonl", stdin="".join(place + "\n" for place in places()[::4]), statuses=(3,),
-                  before=("strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={CALLS_SINCE_5}", "-e",
+                  before=("strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", f"trace={CALLS_SINCE_5}", "-e",
                           f"inject={CALLS_SINCE_5}:error=ENOSYS"))
 
     def test_what_it_cannot_do(self):

@@ -74,9 +74,10 @@ class Array:
             return
         if dtype in FLOAT8:
             table = FLOAT8[dtype]
-            codes = [int(np.flatnonzero(np.isnan(table) if np.isnan(number) else table == number)[0]) for number in numbers]
-            self.bytes = bytes(codes)
-            back = table[codes] if codes else np.zeros(0)
+            values, first_codes = np.unique(table, return_index=True)  # the first of two zeros; NaN is last
+            codes = first_codes[np.searchsorted(values, numbers)]
+            self.bytes = codes.astype("u1").tobytes()
+            back = table[codes]
         elif dtype == "bfloat16":
             bits = (numbers.astype("<f4").view("<u4") >> 16).astype("<u2")
             self.bytes = bits.tobytes()

@@ -307,8 +307,9 @@ class Handler(socketserver.BaseRequestHandler):
             if fault_part == "headers":
                 head = head[:-2]
             self.request.sendall(head)
+            more = b"x-more: and more\r\n" * 20_000
             while True:
-                self.request.sendall(b"x-more: and more\r\n" * 1000)
+                self.request.sendall(more)
         if act == "trickle":
             self.request.sendall(head)
             for position in range(len(sent)):

@@ -29,10 +29,6 @@ bool tsv_needs_escapes(std::string_view text) noexcept {
 }
 
 void append_tsv(std::string& out, std::string_view text) {
-  if (!tsv_needs_escapes(text)) {
-    out += text;
-    return;
-  }
   append_replaced(out, text, {{'\t', "\\t"}, {'\n', "\\n"}, {'\r', "\\r"}, {'\\', "\\\\"}});
 }
 

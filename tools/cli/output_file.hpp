@@ -51,14 +51,6 @@ class OutputFile {
     }
     buffer_[used_++] = byte;
   }
-  /// At least `size` (at most `capacity`) bytes of room in the buffer; pass the end of the filled part to `advance`.
-  [[nodiscard]] char* room(std::size_t size) {
-    if (capacity - used_ < size) {
-      flush();
-    }
-    return buffer_.get() + used_;
-  }
-  void advance(const char* end) noexcept { used_ = static_cast<std::size_t>(end - buffer_.get()); }
 
   /// Writes text around rows, such as `[]`. Alone, it does not count as output.
   void write_frame(std::string_view text) {

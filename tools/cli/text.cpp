@@ -2,6 +2,7 @@
 #include "cli/text.hpp"
 
 #include "cli/escape.hpp"
+#include "cli/mapped.hpp"
 #include "text/ascii.hpp"
 
 #include <locale.h>
@@ -48,10 +49,7 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   return parts;
 }
 
-bool lists(std::string_view words, std::string_view word) {
-  const auto among_blanks = [](std::string_view text) { return " " + std::string(text) + " "; };
-  return word.find(' ') == word.npos && among_blanks(words).find(among_blanks(word)) != std::string::npos;
-}
+bool lists(std::string_view words, std::string_view word) { return contains(split(words, " "), word); }
 
 bool naturally_before(std::string_view a, std::string_view b) noexcept {
   const auto number_at = [&](std::string_view text, std::size_t from) {

@@ -77,7 +77,7 @@ std::span<const OptionSpec> DiffCommandOptions::table() noexcept { return own_op
 DiffCommandOptions DiffCommandOptions::from(const CommandLine& line) {
   DiffCommandOptions options;
   static_cast<ShowOptions&>(options) = ShowOptions::from(line);
-  options.steps_b = line.convert("steps-b", [](const std::string& text) { return StepSpec::parse(text); });
+  options.steps_b = line.convert("steps-b", StepSpec::parse);
   options.rtol = line.convert("rtol", parse_tolerance).value_or(0);
   options.atol = line.convert("atol", parse_tolerance).value_or(0);
   options.equal_nan = !line.has("no-equal-nan");

@@ -90,8 +90,7 @@ class RowsView : public DiffView {
       : all_(options.all),
         only_reasons_(options.output.format == "table" && options.output.columns.empty()),
         columns_(row_columns(options.by)),
-        plain_(mapped(columns_, &RowColumn::column)),
-        rows_(out, options.output, plain_, false, messages) {
+        rows_(out, options.output, mapped(columns_, &RowColumn::column), false, messages) {
     rows_.set_trial(trial);
   }
 
@@ -116,7 +115,6 @@ class RowsView : public DiffView {
   bool all_;
   bool only_reasons_;  // shapes and dtypes only where they are what differs
   std::vector<RowColumn> columns_;
-  std::vector<Column> plain_;
   RowWriter rows_;
   std::vector<std::int64_t> index_;
 };
@@ -131,7 +129,7 @@ std::vector<Column> summary_columns() {
 class SummaryView : public DiffView {
  public:
   SummaryView(OutputFile& out, const DiffCommandOptions& options, std::string_view trial, Diagnostics& messages)
-      : columns_(summary_columns()), rows_(out, options.output, columns_, false, messages) {
+      : rows_(out, options.output, summary_columns(), false, messages) {
     rows_.set_trial(trial);
   }
 
@@ -176,7 +174,6 @@ class SummaryView : public DiffView {
     return State::differs;
   }
 
-  std::vector<Column> columns_;
   RowWriter rows_;
   bool compared_ = false;
   std::map<std::string, State> tensors_;

@@ -15,7 +15,6 @@
 #include <exception>
 #include <thread>
 #include <tuple>
-#include <utility>
 
 namespace smd::tool {
 
@@ -258,6 +257,22 @@ void FollowedTrials::in_ticks(Trial& trial, const std::string& name, const std::
 
 std::uint64_t superseded_values(const Trial& trial) {
   return sum_of(trial.superseded(), [](const auto& one) { return one.second; });
+}
+
+bool KnownPast::changed(const Trial& trial) {
+  const TrialSnapshot now = TrialSnapshot::last(trial);
+  const std::pair state(superseded_values(trial), now.generation());
+  const bool came_late = now.num_steps_up_to(newest_) != known_;
+  newest_ = trial.last_complete_step().value_or(newest_);
+  known_ = now.num_steps_up_to(newest_);
+  return std::exchange(state_, state) != state || came_late;
+}
+
+double StartTime::of(const Trial& trial, Diagnostics& messages) {
+  if (past_.changed(trial)) {
+    started_ = first_time(trial, messages);
+  }
+  return started_;
 }
 
 void report_time_up(const std::string& trial, bool idle, Diagnostics& messages) {

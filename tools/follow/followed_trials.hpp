@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace smd::tool {
@@ -87,6 +88,29 @@ class FollowedTrials {
 
 /// The number of values that later ones superseded.
 [[nodiscard]] std::uint64_t superseded_values(const Trial& trial);
+
+/// Notices changes of what a followed trial had before.
+class KnownPast {
+ public:
+  /// Returns whether values were superseded, steps came late or all was read anew since the last call; true at first.
+  [[nodiscard]] bool changed(const Trial& trial);
+
+ private:
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> state_;  // superseded values, generation
+  std::size_t known_ = 0;                                         // known steps up to `newest_`
+  GlobalStep newest_;                                             // the last complete step
+};
+
+/// When the first value of a followed trial was written.
+class StartTime {
+ public:
+  /// As `first_time`, but looks again only if the trial's past has changed.
+  [[nodiscard]] double of(const Trial& trial, Diagnostics& messages);
+
+ private:
+  KnownPast past_;
+  double started_ = 0;
+};
 
 /// Reports that a trial is not followed any more, with status 124. `idle`: because no new step came.
 void report_time_up(const std::string& trial, bool idle, Diagnostics& messages);

@@ -318,14 +318,10 @@ FollowingOptions FollowingOptions::from_redrawn(const CommandLine& line) {
 }
 
 WaitOptions FollowingOptions::wait_options(std::stop_token stop) const {
-  WaitOptions wait;
-  if (timeout) {
-    wait.deadline = std::chrono::steady_clock::now() + *timeout;
-  }
-  wait.idle = idle;
-  wait.interval = interval;
-  wait.stop = std::move(stop);
-  return wait;
+  return {.deadline = timeout ? std::optional(std::chrono::steady_clock::now() + *timeout) : std::nullopt,
+          .idle = idle,
+          .interval = interval,
+          .stop = std::move(stop)};
 }
 
 namespace {

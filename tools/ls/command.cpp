@@ -50,7 +50,7 @@ struct ShownTrial {
       : rows(all, visit.turn), to{options, rows, messages} {
     rows.set_trial(visit.operand);
     TrialOptions reading = options.reading.trial_options(options.view->range(options));
-    reading.jobs = visit.jobs != 0 ? visit.jobs : options.reading.jobs;
+    reading.jobs = visit.jobs;
     with_trial(
         visit.operand, reading, messages,
         [&](Trial& trial) {

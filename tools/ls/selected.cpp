@@ -127,11 +127,10 @@ void for_each_row(const Trial& trial, const EntryQuery& query, const std::vector
   });
 }
 
-/// Adds up the entries of each of these tensors. Entries come by step, then worker. `locate`: finds `value` too.
-std::vector<TensorFacts> added_up(const Trial& trial, const EntryQuery& query, bool locate) {
+/// Adds up the entries of each of these tensors. Entries come by step, then worker.
+std::vector<TensorFacts> added_up(const Trial& trial, const EntryQuery& query) {
   struct Seen {
     bool value = false;
-    GlobalStep located;
     std::vector<std::string> reductions;
   };
   std::vector<TensorFacts> facts(query.tensors.size());
@@ -141,8 +140,7 @@ std::vector<TensorFacts> added_up(const Trial& trial, const EntryQuery& query, b
   }
   for_each_row(trial, query, facts, [&](std::size_t row, const TensorEntry& entry) {
     Seen& seen = all_seen[row];
-    TensorFacts& of = facts[row];
-    TensorSummary& summary = of.summary;
+    TensorSummary& summary = facts[row].summary;
     if (summary.steps == 0 || summary.last_step != entry.step) {
       summary.first_step = summary.steps == 0 ? entry.step : summary.first_step;
       summary.last_step = entry.step;
@@ -157,10 +155,6 @@ std::vector<TensorFacts> added_up(const Trial& trial, const EntryQuery& query, b
     summary.bytes += record_bytes(entry);
     if (entry.shape) {
       summary.shape = entry.shape;
-    }
-    if (locate && entry.value && (!of.value || seen.located != entry.step)) {
-      of.value = entry.value;
-      seen.located = entry.step;
     }
   });
   for (std::size_t i = 0; i < facts.size(); ++i) {
@@ -177,45 +171,6 @@ std::vector<TensorFacts> added_up(const Trial& trial, const EntryQuery& query, b
   return facts;
 }
 
-/// Calls `visit(row, entry)` for the entries at one step of each row, without going through all entries.
-template <class Visit>
-void for_each_at(const Trial& trial, std::vector<TensorFacts>& facts, GlobalStep TensorSummary::*step, Visit&& visit) {
-  EntryQuery query;
-  query.steps.emplace();
-  for (const TensorFacts& row : facts) {
-    query.steps->push_back(row.summary.*step);
-    query.tensors.push_back(row.summary.tensor);
-  }
-  detail::sort_each_once(*query.steps);
-  query.include_incomplete = true;
-  for_each_row(trial, query, facts, [&](std::size_t row, const TensorEntry& entry) {
-    if (entry.step == facts[row].summary.*step) {
-      visit(facts[row], entry);
-    }
-  });
-}
-
-/// Finds the latest values: most tensors have one at their last step.
-void locate_values(const Trial& trial, std::vector<TensorFacts>& facts) {
-  for_each_at(trial, facts, &TensorSummary::last_step, [](TensorFacts& row, const TensorEntry& entry) {
-    if (entry.value && !row.value) {
-      row.value = entry.value;
-    }
-  });
-  for (TensorFacts& row : facts) {
-    if (row.value || row.summary.saved.empty() || row.summary.saved.front() != "value") {
-      continue;
-    }
-    std::optional<GlobalStep> located;
-    for (const TensorEntry& entry : trial.tensor(row.summary.tensor).entries()) {
-      if (entry.value && located != entry.step) {  // by step, then worker: the first one's
-        row.value = entry.value;
-        located = entry.step;
-      }
-    }
-  }
-}
-
 constexpr std::size_t most_records = 64;  // of one tensor
 
 /// Records that agree in this are taken to have one shape and dtype.
@@ -230,13 +185,15 @@ struct RecordKind {
   }
 };
 
-/// Finds whether a tensor's shape or dtype may change over the steps and workers of `query`: sets `shape_varies` from
-/// shapes saved by themselves, and adds to `others` one record for each worker and each length of records. Records of
-/// one worker and of the same length are taken to have one shape and dtype, unless the last is different.
-void find_variants(const Trial& trial, const EntryQuery& query, std::vector<TensorFacts>& facts) {
+/// Finds the latest value of each tensor, and whether its shape or dtype may change over the steps and workers of
+/// `query`: sets `shape_varies` from shapes saved by themselves, and adds to `others` one record for each worker and
+/// each length of records. Records of one worker and of the same length are taken to have one shape and dtype, unless
+/// the last is different.
+void locate_values(const Trial& trial, const EntryQuery& query, std::vector<TensorFacts>& facts) {
   struct Seen {
     std::vector<RecordKind> records;
-    std::optional<Shape> shape;  // saved by itself
+    std::optional<Shape> shape;         // saved by itself
+    std::optional<GlobalStep> located;  // of `value`
   };
   std::vector<Seen> seen(facts.size());
   for_each_row(trial, query, facts, [&](std::size_t row, const TensorEntry& entry) {
@@ -246,7 +203,14 @@ void find_variants(const Trial& trial, const EntryQuery& query, std::vector<Tens
       tensor.shape_varies = tensor.shape_varies || (of_tensor.shape && *of_tensor.shape != *entry.shape);
       of_tensor.shape = entry.shape;
     }
-    if (!entry.value || of_tensor.records.size() == most_records) {
+    if (!entry.value) {
+      return;
+    }
+    if (of_tensor.located != entry.step) {  // by step, then worker: the first one's
+      tensor.value = entry.value;
+      of_tensor.located = entry.step;
+    }
+    if (of_tensor.records.size() == most_records) {
       return;
     }
     RecordKind kind{entry.worker, entry.value->length, entry.value->type};
@@ -281,30 +245,36 @@ std::vector<TensorFacts> tensor_facts(const Trial& trial, const Selection& selec
   if (names.empty()) {
     return {};
   }
-  if (selection.every_step && selection.every_worker) {
-    const std::vector<std::string> asked = selection.every_tensor ? std::vector<std::string>() : names;
-    std::vector<TensorFacts> facts = mapped(
-        trial.summaries(asked), [](TensorSummary& summary) { return TensorFacts{.summary = std::move(summary)}; });
-    if (locate) {
-      locate_values(trial, facts);
-      find_variants(trial, {.tensors = asked, .include_incomplete = true}, facts);
-    }
-    return facts;
-  }
   EntryQuery query = query_for(selection, options);
-  query.tensors = names;
-  std::vector<TensorFacts> facts = added_up(trial, query, locate);
+  std::vector<TensorFacts> facts;
+  if (selection.every_step && selection.every_worker) {
+    facts = mapped(trial.summaries(query.tensors),
+                   [](TensorSummary& summary) { return TensorFacts{.summary = std::move(summary)}; });
+  } else {
+    query.tensors = names;
+    facts = added_up(trial, query);
+  }
   if (locate) {
-    find_variants(trial, query, facts);
+    locate_values(trial, query, facts);
   }
   return facts;
 }
 
 void locate_first(const Trial& trial, std::vector<TensorFacts>& facts) {
+  EntryQuery query = {.include_incomplete = true};  // of the first steps, not of all
+  query.steps.emplace();
+  for (const TensorFacts& row : facts) {
+    query.steps->push_back(row.summary.first_step);
+    query.tensors.push_back(row.summary.tensor);
+  }
+  detail::sort_each_once(*query.steps);
   std::set<std::string_view> seen;
-  for_each_at(trial, facts, &TensorSummary::first_step, [&](TensorFacts& row, const TensorEntry& entry) {
-    const PlaceCell place = place_of(entry);
-    row.written = seen.insert(row.summary.tensor).second ? place : std::min(row.written, place);
+  for_each_row(trial, query, facts, [&](std::size_t i, const TensorEntry& entry) {
+    TensorFacts& row = facts[i];
+    if (entry.step == row.summary.first_step) {
+      const PlaceCell place = place_of(entry);
+      row.written = seen.insert(row.summary.tensor).second ? place : std::min(row.written, place);
+    }
   });
 }
 

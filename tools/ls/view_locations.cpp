@@ -21,8 +21,8 @@ std::vector<Column> location_columns(const LsOptions& options) {
           written_column};
 }
 
-/// Prints the records of entries as they come, by step, then by the name in the record: a reduction's is
-/// `smdebug/reductions/…`. Only records that sort after such names wait for the end of their step.
+/// Prints the records of entries by step, then by the name in the record: a reduction's is `smdebug/reductions/…`, so
+/// the records of a step wait for its end.
 class RecordPrinter {
  public:
   explicit RecordPrinter(RowWriter& rows) : rows_(rows) {}
@@ -32,11 +32,7 @@ class RecordPrinter {
       print_held();
     }
     if (entry.value) {
-      if (entry.tensor < first_reduction) {
-        print(entry.tensor, entry, *entry.value);
-      } else {
-        hold(std::string(entry.tensor), entry, *entry.value);
-      }
+      hold(std::string(entry.tensor), entry, *entry.value);
     }
     for (const SavedReduction& reduction : entry.reductions) {
       hold(reduction_tensor_name(reduction.name, entry.tensor), entry, reduction.place);
@@ -45,15 +41,16 @@ class RecordPrinter {
 
   void print_held() {
     std::ranges::stable_sort(held_, {}, [](const Held& of) { return std::tie(of.tensor, of.worker); });
-    for (const Held& record : held_) {
-      print(record.tensor, record, record.place);
+    for (const Held& of : held_) {
+      const bool ranged = of.place.form() != ValueForm::number;  // a number was read along with its record
+      rows_.row({of.tensor, of.step.value, to_string(of.mode), of.mode_step.value, of.worker, *of.place.file,
+                 ranged ? Cell(of.place.offset) : Cell(), of.place.length, of.superseded,
+                 PlaceCell{of.step.value, of.place.offset}});
     }
     held_.clear();
   }
 
  private:
-  static constexpr std::string_view first_reduction = "smdebug/reductions/";
-
   /// What is printed of an entry, by the same names.
   struct Held {
     std::string tensor;
@@ -64,14 +61,6 @@ class RecordPrinter {
     bool superseded;
     Place place;
   };
-
-  template <class Entry>
-  void print(std::string_view tensor, const Entry& of, const Place& place) {
-    const bool ranged = place.form() != ValueForm::number;  // a number was read along with its record
-    rows_.row({tensor, of.step.value, to_string(of.mode), of.mode_step.value, of.worker, *place.file,
-               ranged ? Cell(place.offset) : Cell(), place.length, of.superseded,
-               PlaceCell{of.step.value, place.offset}});
-  }
 
   void hold(std::string tensor, const TensorEntry& entry, const Place& place) {
     held_.push_back(

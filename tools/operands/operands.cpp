@@ -386,6 +386,7 @@ class Visits {
         visit_(visit),
         threads_(threads),
         jobs_(jobs),
+        jobs_alone_(plan.jobs),
         interrupted_(plan.interruption, [this] { no_more_.request_stop(); }) {
     if (!alone_) {
       progress_.emplace(plan.doing, 0);
@@ -445,7 +446,7 @@ class Visits {
     const std::lock_guard lock(mutex_);
     total_ = total;
     if (is_remote_path(*operand) || threads_ == 1) {
-      return Next{*std::move(operand), started_++, 0};
+      return Next{*std::move(operand), started_++, jobs_alone_};
     }
     // The last visits share the jobs that finished threads leave idle.
     const std::size_t left = total ? *total - started_ : threads_;
@@ -526,8 +527,9 @@ class Visits {
   const std::function<Show(const Visit&)>& visit_;
   const unsigned threads_;
   const unsigned jobs_;
-  std::mutex reading_;        // held while an operand is taken
-  std::stop_source no_more_;  // requested when no more operands are to be taken
+  const unsigned jobs_alone_;  // of a visit beside which no other takes threads
+  std::mutex reading_;         // held while an operand is taken
+  std::stop_source no_more_;   // requested when no more operands are to be taken
   std::stop_callback<std::function<void()>> interrupted_;
   std::mutex mutex_;  // guards everything below
   std::condition_variable changed_;

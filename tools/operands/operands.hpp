@@ -161,7 +161,7 @@ using Show = std::function<bool()>;
 
 struct Visit {
   const std::string& operand;
-  unsigned jobs;  ///< Threads for this visit; 0: what -j says.
+  unsigned jobs;  ///< Threads for this visit, as `TrialOptions::jobs`.
   Turn& turn;
 };
 

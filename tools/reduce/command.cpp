@@ -4,6 +4,7 @@
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "columns.hpp"
+#include "follow/followed_trials.hpp"
 #include "hist.hpp"
 #include "operands/operands.hpp"
 #include "partial.hpp"
@@ -53,13 +54,22 @@ class Run {
                             .reading = options_.reading,
                             .needs = selection_needs(options_),
                             .whole_steps = !options_.by.tensor || !options_.by.worker,
-                            .listed = lists_operands(options_.operands)};
+                            .listed = lists_operands(options_.operands),
+                            .opened = [this](Trial& trial) {
+                              if (needs_whole_series(options_)) {
+                                trial.load_range(StepRange());
+                              }
+                            }};
     ReduceOutcome outcome = ReduceOutcome::nothing;
     SavedForms forms;
+    std::vector<StartTime> starts(trials.size());
     const bool visited =
         follow_trials(trials, setup, messages_, [&](std::size_t operand, Trial& trial, Selection&& selection) {
           Session session{trial, trials[operand], options_, std::move(selection), options_.reading.jobs};
           session.workers = options_.smooths_first_workers() ? std::optional(std::vector<std::string>()) : std::nullopt;
+          if (options_.output.names("elapsed")) {
+            session.started = starts[operand].of(trial, messages_);
+          }
           view_->follow(trial);
           outcome = std::max(outcome, show(std::array{&session}, view_.get()));
           forms = outcome != ReduceOutcome::nothing ? forms : session.forms();
@@ -117,7 +127,7 @@ class Run {
       own = view_->in_turn(visit.turn);
     }
     TrialOptions opening = options_.reading.trial_options(range_to_open(options_));
-    opening.jobs = visit.jobs != 0 ? visit.jobs : opening.jobs;
+    opening.jobs = visit.jobs;
     std::string without_rows;
     const auto reduce_it = [&](Trial& trial) {
       Session session = open_session(trial, visit.operand, options_, messages_);

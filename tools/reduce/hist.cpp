@@ -205,8 +205,7 @@ HistView::HistView(OutputFile& out, const ReduceCommandOptions& options, const A
       messages_(messages),
       empty_(empty_histogram(options.bins, bounds)),
       several_trials_(several_trials),
-      columns_(hist_columns(options.by)),
-      output_(out, options.output, options.picture, columns_, several_trials, messages) {}
+      output_(out, options.output, options.picture, hist_columns(options.by), several_trials, messages) {}
 
 ReduceOutcome HistView::show(const Session& session) {
   output_.set_trial(session.name);

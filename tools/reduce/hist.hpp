@@ -31,7 +31,6 @@ class HistView {
   Diagnostics& messages_;
   Histogram empty_;
   bool several_trials_;
-  std::vector<Column> columns_;
   HistogramOutput output_;
 };
 

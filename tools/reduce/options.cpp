@@ -239,9 +239,9 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
   options.across = line.has("across");
   options.smooth = line.convert("smooth", smoothing_weight);
   options.view = only_flag(line, view_flags);
-  options.bins = line.convert("bins", [](const std::string& text) { return BinSpec::parse(text); }).value_or(BinSpec());
-  options.slice = line.convert("slice", [](const std::string& text) { return SliceSpec::parse(text); });
-  options.shard = line.convert("shard", [](const std::string& text) { return Shard::parse(text); });
+  options.bins = line.convert("bins", BinSpec::parse).value_or(BinSpec());
+  options.slice = line.convert("slice", SliceSpec::parse);
+  options.shard = line.convert("shard", Shard::parse);
   options.merge = line.has("merge");
   options.strict = line.has("strict");
   options.following = FollowingOptions::from(line);

@@ -75,15 +75,13 @@ void RowPlans::note(const TensorEntry& entry) {
 }
 
 void RowPlans::finish() {
-  const RowPlan* last = nullptr;  // mostly all have the same
   for (auto& [key, pool] : pools_) {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       const bool saved =
           !pool.saved.empty() && pool.saved[i] == pool.members && (pool.members == 1 || pooling_of(wanted_[i]));
       how_[i] = how_of(wanted_[i], saved, pool.values == pool.members);
     }
-    pool.plan = last != nullptr && last->how == how_ ? last : &plan();
-    last = pool.plan;
+    pool.plan = &plan();
   }
 }
 

@@ -45,13 +45,12 @@ class RowsView : public ResultView {
   explicit RowsView(const ResultContext& context)
       : context_(context),
         counted_(asks_for_count(context)),
-        columns_(columns_of(context)),
-        rows_(context.out, context.options.output, columns_, context.several_trials, context.messages),
+        rows_(context.out, context.options.output, columns_of(context), context.several_trials, context.messages),
         timed_(context.options.output.names("time")) {}
 
   /// For one of several trials.
   RowsView(RowsView& to, Turn& turn)
-      : context_(to.context_), counted_(to.counted_), columns_(to.columns_), rows_(to.rows_, turn), timed_(to.timed_) {}
+      : context_(to.context_), counted_(to.counted_), rows_(to.rows_, turn), timed_(to.timed_) {}
 
   /// Writes rows of a trial to memory.
   RowsView(const ResultContext& like, std::string_view trial, std::unique_ptr<Memory> memory)
@@ -108,7 +107,6 @@ class RowsView : public ResultView {
   std::unique_ptr<Memory> memory_;  // null: of another kind of view
   ResultContext context_;
   bool counted_;  // the count is among the statistics
-  std::vector<Column> columns_;
   RowWriter rows_;
   bool timed_;  // the column `time` is asked for
   std::string time_text_;

@@ -158,10 +158,14 @@ Session open_session(Trial& trial, const std::string& name, const ReduceCommandO
   return session;
 }
 
+bool needs_whole_series(const ReduceCommandOptions& options) {
+  return options.smooth || options.output.names("elapsed");
+}
+
 StepRange range_to_open(const ReduceCommandOptions& options) {
-  const bool all = options.smooth || options.output.names("elapsed");
-  return options.selection.steps && !all ? range_to_read_of_tensors(options.selection, *options.selection.steps)
-                                         : StepRange();
+  return options.selection.steps && !needs_whole_series(options)
+             ? range_to_read_of_tensors(options.selection, *options.selection.steps)
+             : StepRange();
 }
 
 std::vector<Piece> pieces_of(const Session& session, std::size_t statistics, std::optional<std::size_t> room,
@@ -173,7 +177,7 @@ std::vector<Piece> pieces_of(const Session& session, std::size_t statistics, std
   const std::size_t most_rows = std::clamp<std::size_t>(room.value_or(piece_rows), 1, piece_rows);
   const auto [steps, tensors] = session.whole();
   const std::size_t workers =
-      session.options.selection.all_workers ? std::max<std::size_t>(session.trial.writers().size(), 1) : 1;
+      session.options.selection.all_workers ? std::min(session.trial.num_workers(), most_rows) : 1;
   const std::size_t step_rows = tensors.size() * workers;
   const std::size_t steps_each = std::clamp<std::size_t>(most_rows / std::max<std::size_t>(step_rows, 1), 1,
                                                          std::max<std::size_t>(steps.size() / enough_pieces, 1));

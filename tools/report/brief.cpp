@@ -101,7 +101,7 @@ std::string trial_markdown(const TrialReport& trial) {
       const Finding* const first = result.findings.empty() ? nullptr : &result.findings.front();
       rules.push_back(fmt::format("| {} | {} | {} |", markdown_text(result.name, most_name),
                                   first != nullptr && first->step ? std::to_string(first->step->value) : "",
-                                  markdown_text(first != nullptr ? first->message : result.message)));
+                                  markdown_text(first != nullptr ? shown_message(*first) : result.message)));
     }
   }
   if (!rules.empty()) {

@@ -87,13 +87,13 @@ std::string unjudged_loss(const TrialReport& trial) {
 }
 
 // ` of worker_2`, if the trial has other workers.
-std::string of_worker(const Finding& finding, const TrialReport& trial) {
-  return finding.worker && trial.facts.workers.size() > 1 ? " of " + *finding.worker : std::string();
+std::string of_worker(const Finding& finding) {
+  return finding.worker && finding.several_workers ? " of " + *finding.worker : std::string();
 }
 
 // The tensor that a finding is about. Overtraining names a pair by its validation loss and may mean the training loss.
-std::string tensor_html(const Finding& finding, const TrialReport& trial) {
-  const std::string worker = of_worker(finding, trial);
+std::string tensor_html(const Finding& finding) {
+  const std::string worker = of_worker(finding);
   const auto training = std::ranges::find(finding.details, "training", &std::pair<std::string, std::string>::first);
   if (finding.check == "train" && training != finding.details.end()) {
     return name_html(training->second + worker);
@@ -112,10 +112,10 @@ void add_triggered(std::vector<std::string>& items, const TrialReport& trial, bo
     const RuleWords* const words = words_of(result);
     const std::string link = fmt::format("<a href=\"#{}\">{}</a>", rule_anchor(0, i), name_html(result.name));
     const std::string from = first.step ? fmt::format(", from step {} on", first.step->value) : std::string();
-    items.push_back(words == nullptr ? fmt::format("{}{}: {}", link, from, name_html(first.message))
+    items.push_back(words == nullptr ? fmt::format("{}{}: {}", link, from, name_html(shown_message(first)))
                                      : fmt::format("{}: {}{} ({} {})", link,
-                                                   fmt::format(fmt::runtime(words->words), tensor_html(first, trial)),
-                                                   from, name_html(first.check), short_text(first.value)));
+                                                   fmt::format(fmt::runtime(words->words), tensor_html(first)), from,
+                                                   name_html(first.check), short_text(first.value)));
   }
 }
 
@@ -155,7 +155,7 @@ LossFacts of_finding(const LossFacts& loss, const TrialReport& trial) {
   const auto& workers = trial.history(loss.tensor)->workers;
   for (const RuleResult& result : trial.results) {
     const Finding first = triggered(result) ? result.findings.front() : Finding();
-    const std::string worker = of_worker(first, trial);
+    const std::string worker = of_worker(first);
     const auto curve = workers.find({first.worker.value_or(""), first.mode});
     const bool same_mode = loss.mode.empty() || loss.mode.find(mode_text(first.mode)) != std::string::npos;
     if (first.tensor == loss.tensor && same_mode && !worker.empty() && curve != workers.end()) {

@@ -76,7 +76,7 @@ std::string findings_html(const PageContext& page, const TrialReport& trial, con
                     {short_text(finding.value), true},
                     {std::isnan(finding.value) ? std::string() : xml(finding.relation)},
                     {short_text(finding.threshold), true},
-                    {name_html(finding.message)}});
+                    {name_html(shown_message(finding))}});
   }
   const std::vector<std::string> header = {"step", "tensor", "worker", "value", "is", "threshold", "message"};
   std::string out = table_html(fmt::format("findings of {}", result.name), header, rows);
@@ -105,7 +105,7 @@ std::string result_html(const PageContext& page, const TrialReport& trial, std::
                         const std::string& anchor) {
   const RuleResult& result = trial.results[rule];
   const bool triggered = !result.findings.empty();
-  const std::string& said = triggered ? result.findings.front().message : result.message;
+  const std::string said = triggered ? shown_message(result.findings.front()) : result.message;
   const std::string at = triggered ? place_of(result.findings.front()) : std::string();
   std::string out = fmt::format(
       "<div class=\"rule {}\" id=\"{}\">\n<p><strong>{}</strong> {}{}{}{}</p>\n{}", look_of(result).name, anchor,

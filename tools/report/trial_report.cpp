@@ -85,7 +85,7 @@ void FindingTally::add(const Finding& finding) {
   const bool kept = finding.step && of.count % every_ == 0;
   ++of.count;
   if (kept) {
-    of.marks.push_back({*finding.step, finding.message});
+    of.marks.push_back({*finding.step, shown_message(finding)});
     if (++marks_ > most_in_tally && marks_ > 2 * tensors_.size()) {
       every_ *= 2;
       marks_ = 0;

@@ -34,8 +34,9 @@ Cell kind_cell(const ReportRecord& record, RecordCells& /*cells*/) {
   return record.kind == RecordKind::result ? "result" : "finding";
 }
 
-Cell message_cell(const ReportRecord& record, RecordCells& /*cells*/) {
-  return or_missing(record.finding != nullptr ? record.finding->message : record.result.message);
+Cell message_cell(const ReportRecord& record, RecordCells& cells) {
+  const Finding* const finding = record.finding;
+  return or_missing(finding != nullptr ? cells.list({shown_message(*finding)}).items.front() : record.result.message);
 }
 
 Cell pairs_cell(const ReportRecord& record, RecordCells& cells) { return cells.list(pair_texts(record.result.pairs)); }

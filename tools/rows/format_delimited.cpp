@@ -4,41 +4,9 @@
 #include "cli/text.hpp"
 #include "rows/row_format.hpp"
 
-#include <algorithm>
-
 namespace smd::tool {
 
 namespace {
-
-/// Builds a line: numbers are written in place, and memory is reused.
-class LineBuffer {
- public:
-  void clear() noexcept { size_ = 0; }
-  void put(char byte) {
-    *room_for(1) = byte;
-    ++size_;
-  }
-  void put(std::string_view text) { size_ += text.copy(room_for(text.size()), text.size()); }
-  template <class Number>
-  void put_number(Number number, int precision) {
-    char* const end = write_number(room_for(number_chars), number, precision);
-    size_ = static_cast<std::size_t>(end - memory_.data());
-  }
-  /// Valid until something is put.
-  [[nodiscard]] std::string_view text() const noexcept { return {memory_.data(), size_}; }
-
- private:
-  char* room_for(std::size_t more) {
-    if (memory_.size() - size_ < more) {
-      grow(more);
-    }
-    return memory_.data() + size_;
-  }
-  [[gnu::noinline]] void grow(std::size_t more) { memory_.resize(std::max(size_ + more, 2 * memory_.size())); }
-
-  std::string memory_;
-  std::size_t size_ = 0;
-};
 
 /// How a format writes text that it cannot write as it is.
 struct Escape {
@@ -86,15 +54,14 @@ class DelimitedFormat : public RowFormat {
     for (std::size_t i = 0; i < cells.size(); ++i) {
       separate();
       if (varies[i]) {
-        pattern.numbers.push_back({std::string(line_.text()), i});
-        line_.clear();
+        pattern.numbers.push_back({std::exchange(line_, {}), i});
       } else {
         std::visit([&](const auto& value) { put(cells[i], value); }, cells[i].value());
       }
     }
     first_ = true;
-    line_.put(end_);
-    pattern.end = line_.text();
+    line_ += end_;
+    pattern.end = line_;
     return pattern;
   }
 
@@ -105,7 +72,8 @@ class DelimitedFormat : public RowFormat {
   template <class Value>
   void put(const Cell& cell, const Value& value) {
     if constexpr (requires(char* out) { write_number(out, value, 0); }) {
-      line_.put_number(value, context_.options.precision);
+      char text[number_chars];
+      line_.append(text, write_number(text, value, context_.options.precision));
     } else if constexpr (std::is_same_v<Value, std::string_view>) {
       put(value);
     } else {
@@ -116,7 +84,7 @@ class DelimitedFormat : public RowFormat {
   }
   void put(std::string_view text) {
     if (!terminal_ && !escape_.needed(text)) {
-      line_.put(text);
+      line_ += text;
       return;
     }
     escaped_.clear();
@@ -125,16 +93,16 @@ class DelimitedFormat : public RowFormat {
     } else {
       escape_.append(escaped_, text);
     }
-    line_.put(escaped_);
+    line_ += escaped_;
   }
   void end_line() {
-    line_.put(end_);
-    context_.out.write(line_.text());
+    line_ += end_;
+    context_.out.write(line_);
     first_ = true;
   }
   void separate() {
     if (!first_) {
-      line_.put(separator_);
+      line_ += separator_;
     }
     first_ = false;
   }
@@ -146,7 +114,7 @@ class DelimitedFormat : public RowFormat {
   Escape escape_;
   bool terminal_;
   bool first_ = true;
-  LineBuffer line_;
+  std::string line_;
   std::string plain_;
   std::string escaped_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/histogram_output.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "draw/bins.hpp"
@@ -17,16 +18,13 @@ namespace smd::tool {
 namespace {
 
 /// `[1,2.5]`.
-template <class Number>
-void write_array(OutputFile& out, const std::vector<Number>& numbers, int precision) {
-  out.put('[');
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (i != 0) {
-      out.put(',');
-    }
-    out.advance(write_json_number(out.room(number_chars), numbers[i], precision, NonFinite::string));
+void write_array(OutputFile& out, const std::vector<Cell>& numbers, int precision) {
+  std::string text = "[";
+  for (const Cell& number : numbers) {
+    text += text.size() > 1 ? "," : "";
+    append_json_cell(text, number, precision, NonFinite::string);
   }
-  out.put(']');
+  out.write(text + "]");
 }
 
 }  // namespace
@@ -74,14 +72,12 @@ void HistogramOutput::show(const HistogramOf& of, std::vector<Cell> cells, Place
 void HistogramOutput::print_rows(std::vector<Cell> cells, PlaceCell written, const std::vector<double>& edges,
                                  const std::vector<double>& counts, bool whole) {
   const int precision = options_.precision;
-  const std::function<void(OutputFile&)> write_edges = [&](OutputFile& to) { write_array(to, edges, precision); };
-  const std::function<void(OutputFile&)> write_counts = [&](OutputFile& to) {
-    if (whole) {
-      write_array(to, std::vector<std::uint64_t>(counts.begin(), counts.end()), precision);
-    } else {
-      write_array(to, counts, precision);
-    }
+  const std::vector<Cell> shown =
+      mapped(counts, [whole](double count) { return whole ? Cell(static_cast<std::uint64_t>(count)) : Cell(count); });
+  const std::function<void(OutputFile&)> write_edges = [&](OutputFile& to) {
+    write_array(to, mapped(edges, [](double edge) { return Cell(edge); }), precision);
   };
+  const std::function<void(OutputFile&)> write_counts = [&](OutputFile& to) { write_array(to, shown, precision); };
   const std::size_t before = cells.size();
   const auto row = [&](Cell bin, Cell low, Cell high, Cell count) {
     cells.resize(before);
@@ -93,7 +89,7 @@ void HistogramOutput::print_rows(std::vector<Cell> cells, PlaceCell written, con
     return;
   }
   for (std::size_t bin = 0; bin < counts.size(); ++bin) {
-    row(bin, edges[bin], edges[bin + 1], whole ? Cell(static_cast<std::uint64_t>(counts[bin])) : Cell(counts[bin]));
+    row(bin, edges[bin], edges[bin + 1], shown[bin]);
   }
 }
 

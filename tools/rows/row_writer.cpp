@@ -51,9 +51,6 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
       chosen_.emplace_back(i);
     }
   }
-  for (std::size_t i = 0; first_ones_ && i < chosen_.size(); ++i) {
-    first_ones_ = chosen_[i] == i;
-  }
   sort_by_ =
       mapped(asked.sort, [&](const SortKey& key) { return find_column("--sort", key.column, options.column_hint); });
   if (!asked.sort.empty()) {
@@ -93,7 +90,6 @@ RowWriter::RowWriter(RowWriter& to, Turn& turn)
     : out_(to.out_),
       columns_(to.columns_),
       chosen_(to.chosen_),
-      first_ones_(to.first_ones_),
       sort_by_(to.sort_by_),
       limit_(to.sorted_ ? std::nullopt : to.limit_),
       json_(to.json_),
@@ -171,9 +167,6 @@ bool RowWriter::wants(std::string_view column) const noexcept {
 }
 
 std::span<const Cell> RowWriter::chosen(std::span<const Cell> cells) {
-  if (first_ones_) {
-    return cells.first(chosen_.size());
-  }
   picked_.clear();
   for (const std::optional<std::size_t> index : chosen_) {
     picked_.push_back(index ? cells[*index] : Cell(trial_));

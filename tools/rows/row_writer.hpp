@@ -67,7 +67,8 @@ class RowFormat;
 /// `csv` it is not: readers of CSV take the first line for the header, and names with commas need quotes.
 class RowWriter {
  public:
-  /// `several_trials` adds the trial column to text. `columns`, `options`, `out` and `messages` must outlive this.
+  /// `several_trials` adds the trial column to text. The names of `columns`, `options`, `out` and `messages` must
+  /// outlive this.
   /// @throws UsageError for a name in `--columns`, `--sort` or `--where` that is not among the columns, or a format
   /// that is not for rows.
   RowWriter(OutputFile& out, const OutputOptions& options, std::span<const Column> columns, bool several_trials,
@@ -134,7 +135,6 @@ class RowWriter {
   OutputFile& out_;
   std::vector<Column> columns_;
   std::vector<std::optional<std::size_t>> chosen_;                          // index into columns_; nullopt: the trial
-  bool first_ones_ = true;                                                  // the first columns, in their order
   std::vector<std::optional<std::size_t>> sort_by_;                         // as in chosen_
   std::optional<SortedRows<std::string>> sorted_;                           // of packed rows
   std::vector<std::pair<std::optional<std::size_t>, RowCondition>> where_;  // as in chosen_

@@ -138,7 +138,7 @@ class Runner {
 
   void evaluate(const Visit& visit, const std::stop_token& stop, RecordSink& records) {
     EvaluationContext context = context_;
-    context.jobs = visit.jobs != 0 ? visit.jobs : context.jobs;
+    context.jobs = visit.jobs;
     TrialOptions options = options_.reading.trial_options();
     options.jobs = context.jobs;
     bool evaluated = false;

@@ -185,7 +185,7 @@ std::vector<std::string> environment_of(const ReportRecord& record) {
   add("_TENSOR", finding.tensor.value_or(""));
   add("_WORKER", finding.worker.value_or(""));
   add("_VALUE", measured(finding) ? number_text(finding.value) : "");
-  add("_MESSAGE", finding.message);
+  add("_MESSAGE", shown_message(finding));
   return variables;
 }
 

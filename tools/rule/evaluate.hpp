@@ -61,16 +61,13 @@ class TrialEvaluation {
   void report_refused();
 
  private:
-  /// A finding, to compare it with others: its rule's number, where it is and what it says. Its message begins with the
-  /// worker only once a second one has written, so that is left out.
+  /// A finding, to compare it with others: its rule's number, where it is and what it says.
   using Found = std::tuple<std::size_t, std::optional<GlobalStep>, std::optional<std::string>,
                            std::optional<std::string>, std::string, std::uint64_t, std::string>;
 
   static Found key_of(std::size_t rule, const Finding& finding) {
     const auto bits = std::bit_cast<std::uint64_t>(finding.value);  // also a NaN is like itself
-    const std::string prefix = finding.worker.value_or("") + ": ";
-    const std::size_t begin = finding.message.starts_with(prefix) ? prefix.size() : 0;
-    return {rule, finding.step, finding.tensor, finding.worker, finding.check, bits, finding.message.substr(begin)};
+    return {rule, finding.step, finding.tensor, finding.worker, finding.check, bits, finding.message};
   }
   void found(std::size_t rule, const Finding& finding);
   void note_withdrawn(bool all);

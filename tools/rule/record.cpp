@@ -65,11 +65,9 @@ std::string place_text(const Finding& finding) {
 std::string result_text(const ReportRecord& record) {
   const RuleResult& result = record.result;
   if (record.finding != nullptr) {
-    std::string text = place_text(*record.finding);
-    text += text.empty() ? "" : "  ";
-    text += record.finding->message;
-    const std::size_t more = record.findings > 1 ? record.findings - 1 : 0;
-    return more == 0 ? text : text + " (and " + std::to_string(more) + " more)";
+    const std::string place = place_text(*record.finding);
+    const std::string more = record.findings > 1 ? fmt::format(" (and {} more)", record.findings - 1) : std::string();
+    return place + (place.empty() ? "" : "  ") + shown_message(*record.finding) + more;
   }
   if (!result.message.empty() && result.status != RuleStatus::in_progress) {
     return result.message;

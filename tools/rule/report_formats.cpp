@@ -62,10 +62,7 @@ class TextReport : public Report {
   }
 
   void line(std::string_view status, std::string_view color, const ReportRecord& record) {
-    const bool colored = color_ && !color.empty();
-    std::string text(colored ? color : "");
-    text += status;
-    text += colored ? "\x1b[0m" : "";
+    std::string text = color_ && !color.empty() ? fmt::format("{}{}\x1b[0m", color, status) : std::string(status);
     text.append(status_width - std::min(status_width, status.size()) + 2, ' ');
     if (context_.several_trials || context_.options.with_trial) {
       append_printable(text, record.trial, context_.options.terminal.ascii);
@@ -261,15 +258,12 @@ class SagemakerReport : public Report {
     if (const Finding* const finding = record.finding; finding != nullptr) {
       details = "RuleEvaluationConditionMet: Evaluation of the rule " + result.rule + " at step " +
                 (finding->step ? std::to_string(finding->step->value) : "-") + " resulted in the condition being met";
-      // The message begins with the worker if the trial has several.
-      const std::string worker = finding->worker.value_or("");
-      details += finding->worker && finding->message.starts_with(worker + ": ") ? ", for " + worker : "";
+      details += finding->worker && finding->several_workers ? ", for " + *finding->worker : "";
     }
     for (const std::string& warning : result.warnings) {
       details += (details.empty() ? "warning: " : "; warning: ") + warning;
     }
-    std::string text = any_ ? ",\n" : "{\"DebugRuleEvaluationStatuses\":[\n";
-    any_ = true;
+    std::string text = std::exchange(any_, true) ? ",\n" : "{\"DebugRuleEvaluationStatuses\":[\n";
     text += "{\"RuleConfigurationName\":";
     append_json(text, result.name);
     text += ",\"RuleEvaluationStatus\":";

@@ -69,18 +69,22 @@ std::optional<Finding> finding_from(const Json& line) {
   if (!check) {
     return std::nullopt;
   }
-  Finding finding;
-  finding.step = step_from<GlobalStep>(line.at("step"));
+  Finding finding = {.step = step_from<GlobalStep>(line.at("step")),
+                     .tensor = text_or_null(line.at("tensor")),
+                     .worker = text_or_null(line.at("worker")),
+                     .several_workers = true,
+                     .check = *check,
+                     .value = number(line.at("value")),
+                     .threshold = number(line.at("threshold"))};
   if (finding.step) {
     finding.mode = required(parse_mode(text(line.at("mode"))));
     finding.mode_step = required(step_from<ModeStep>(line.at("mode_step")));
   }
-  finding.tensor = text_or_null(line.at("tensor"));
-  finding.worker = text_or_null(line.at("worker"));
-  finding.check = *check;
-  finding.value = number(line.at("value"));
-  finding.threshold = number(line.at("threshold"));
+  // The line has the shown message, and nothing else says whether there were several workers.
+  const std::string worker = shown_message(finding);
   finding.message = text_or_null(line.at("message")).value_or("");
+  finding.several_workers = finding.message.starts_with(worker);
+  finding.message.erase(0, finding.several_workers ? worker.size() : 0);
   return finding;
 }
 

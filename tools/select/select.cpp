@@ -19,11 +19,10 @@ bool takes_every_step(const Trial& trial, const SelectionOptions& options) {
   if (!contains(options.modes, Mode::global) || (options.steps && !options.steps->all()) || options.every > 1) {
     return false;  // steps that are complete are left out
   }
-  if (!trial.layout().marks_steps) {  // each that is known is complete
-    return trial.last_complete_step().has_value();
-  }
-  const std::size_t known = trial.steps(true).size();
-  return known != 0 && (options.incomplete || trial.steps(false).size() == known);
+  const std::optional<GlobalStep> last = trial.last_complete_step();
+  const TrialSnapshot snapshot = TrialSnapshot::last(trial);
+  const std::size_t known = snapshot.num_steps_up_to(GlobalStep(INT64_MAX));
+  return known != 0 && (options.incomplete || (last && snapshot.num_steps_up_to(*last) == known));
 }
 
 /// Whether all workers that wrote these steps claim the mode asked for, if it is one.

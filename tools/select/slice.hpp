@@ -31,8 +31,6 @@ class SliceSpec {
   /// @throws InvalidValue where NumPy raises IndexError, with NumPy's text.
   [[nodiscard]] StridedPart apply(const Shape& shape) const;
 
-  [[nodiscard]] const std::vector<SliceTerm>& terms() const noexcept { return terms_; }
-
  private:
   std::vector<SliceTerm> terms_;
 };

@@ -167,18 +167,19 @@ StepTerm StepSpec::parse_term(std::string_view text) {
   if (text == "all") {
     return term;
   }
-  const std::size_t first_colon = text.find(':');
-  if (first_colon == std::string_view::npos) {
+  const std::vector<std::string_view> parts = split(text, ":");
+  if (parts.size() == 1) {
     term.single = true;
     term.number = number_in(text, text);
     return term;
   }
-  term.start = bound_in(text.substr(0, first_colon), text);
-  const std::string_view rest = text.substr(first_colon + 1);
-  const std::size_t second_colon = rest.find(':');
-  term.stop = bound_in(rest.substr(0, second_colon), text);
-  if (second_colon != std::string_view::npos) {
-    term.stride = bound_in(rest.substr(second_colon + 1), text).value_or(1);
+  if (parts.size() > 3) {
+    refuse(text);
+  }
+  term.start = bound_in(parts[0], text);
+  term.stop = bound_in(parts[1], text);
+  if (parts.size() == 3) {
+    term.stride = bound_in(parts[2], text).value_or(1);
     invalid_if(term.stride == 0, "the stride of " + single_quoted(text) + " is 0");
   }
   if (is_empty(term)) {

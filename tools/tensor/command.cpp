@@ -90,14 +90,9 @@ class Smoothing {
     return found == nullptr ? std::nullopt : std::optional(found->mean);
   }
 
-  /// Called before a followed step: begins anew if values were superseded, or steps came late, since the last call.
+  /// Called before a followed step: begins anew if the trial's past has changed since the last call.
   void refresh(const Trial& trial) {
-    const TrialSnapshot now = TrialSnapshot::last(trial);
-    const std::pair state(superseded_values(trial), now.generation());
-    const bool came_late = now.num_steps_up_to(newest_) != known_;
-    newest_ = trial.last_complete_step().value_or(newest_);
-    known_ = now.num_steps_up_to(newest_);
-    if (std::exchange(state_, state) != state || came_late) {
+    if (past_.changed(trial)) {
       series_.clear();
     }
   }
@@ -142,30 +137,34 @@ class Smoothing {
 
   const TensorOptions& options_;
   std::map<std::tuple<Mode, std::string, std::string>, SmoothedSeries> series_;  // by mode, tensor, worker
-  std::pair<std::uint64_t, std::uint64_t> state_;
-  std::size_t known_ = 0;  // known steps up to `newest_` at the last call
-  GlobalStep newest_;      // the last complete step at that call
+  KnownPast past_;
+};
+
+/// What rows show beside the selected values that depends on earlier ones.
+struct Earlier {
+  Smoothing smoothing;
+  StartTime start = {};
 };
 
 /// Reads the values that are selected of a trial, and passes them to the view in the documented order.
 class SelectedValues {
  public:
-  /// `smoothing`: for --smooth; null if the values are only announced.
+  /// `earlier`: null if the values are only announced.
   SelectedValues(const Trial& trial, const TensorOptions& options, ValueSelection& selection, ValueView& view,
-                 Diagnostics& messages, Smoothing* smoothing = nullptr)
+                 Diagnostics& messages, Earlier* earlier = nullptr)
       : trial_(trial),
         options_(options),
         selection_(selection),
         view_(view),
         messages_(messages),
-        smoothing_(smoothing),
+        smoothing_(earlier == nullptr ? nullptr : &earlier->smoothing),
         progress_("reading values", [this] {
           std::uint64_t count = 0;
           for_each_value([&count](const TensorEntry&) { ++count; });
           return count;
         }) {
-    if (options.output.names("elapsed")) {
-      started_ = first_time(trial, messages);
+    if (earlier != nullptr && options.output.names("elapsed")) {
+      started_ = earlier->start.of(trial, messages);
     }
   }
 
@@ -467,7 +466,7 @@ class ShownTrials {
   /// --follow: the same of values as steps complete, until the jobs end.
   bool follow() {
     ValueSelection selection;
-    std::map<std::size_t, Smoothing> smoothings;  // by operand
+    std::map<std::size_t, Earlier> earlier;  // by operand
     bool found = false;
     const FollowSetup setup{.following = options_.following,
                             .selection = options_.selection,
@@ -486,9 +485,9 @@ class ShownTrials {
           view_->set_trial(trials_[operand]);
           static_cast<Selection&>(selection) = std::move(at_step);
           if (!selection.empty()) {
-            Smoothing& smoothing = smoothings.try_emplace(operand, options_).first->second;
-            smoothing.refresh(trial);
-            SelectedValues reader(trial, options_, selection, *view_, messages_, &smoothing);
+            Earlier& of_trial = earlier.try_emplace(operand, Earlier{.smoothing = Smoothing(options_)}).first->second;
+            of_trial.smoothing.refresh(trial);
+            SelectedValues reader(trial, options_, selection, *view_, messages_, &of_trial);
             shown_ = reader.run() || shown_;
             found = reader.found() || found;
           }
@@ -579,8 +578,8 @@ class ShownTrials {
     apart([&] {
       bool found = false;
       if (!opened.selection.empty()) {
-        Smoothing smoothing(options_);
-        SelectedValues reader(opened.trial, options_, opened.selection, *view_, messages_, &smoothing);
+        Earlier earlier{.smoothing = Smoothing(options_)};
+        SelectedValues reader(opened.trial, options_, opened.selection, *view_, messages_, &earlier);
         shown_ = reader.run() || shown_;
         found = reader.found();
         report_missing(opened.trial, options_.selection, opened.selection, messages_);

@@ -102,8 +102,7 @@ class Waiting {
   }
 
   [[nodiscard]] static std::size_t count(const std::vector<Standing>& standings, StepState state) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(standings, [&](const Standing& standing) { return standing.state == state; }));
+    return static_cast<std::size_t>(std::ranges::count(standings, state, &Standing::state));
   }
   [[nodiscard]] bool holds(const std::vector<Standing>& standings) const {
     return count(standings, StepState::available) >= (options_.any ? 1 : standings.size());
@@ -146,8 +145,7 @@ class Waiting {
       Cell mode_step;
       if (standing.step && trial != nullptr) {
         step = standing.step->value;
-        const std::optional<Mode> own = trial->mode(*standing.step);
-        mode = to_string(own.value_or(condition.mode));
+        mode = to_string(trial->mode(*standing.step).value_or(condition.mode));
         mode_step = trial->mode_step(*standing.step).value_or(ModeStep(standing.step->value)).value;
       } else if (condition.kind == Condition::Kind::step ||
                  (condition.kind == Condition::Kind::tensor && condition.number)) {

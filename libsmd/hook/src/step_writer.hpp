@@ -5,7 +5,6 @@
 
 #include "atomic_file.hpp"
 #include "file_text.hpp"
-#include "storage/storage.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -53,11 +53,6 @@ struct Float8 {
 /// @throws InvalidArgument: elements of this type are no real numbers.
 [[noreturn]] SMD_EXPORT void refuse_elements(Dtype dtype);
 
-/// Whether elements stored as `Stored` are real numbers.
-template <class Stored>
-inline constexpr bool is_real_element = std::is_arithmetic_v<Stored> || std::is_same_v<Stored, Half> ||
-                                        std::is_same_v<Stored, BFloat16> || std::is_same_v<Stored, Float8>;
-
 /// Returns `f(std::type_identity<Stored>())` with the C++ type in which elements are stored: `float`, `double`, `Half`,
 /// `BFloat16`, `Float8`, `bool` (one byte), integers from `std::int8_t` to `std::uint64_t`, for quantised types too,
 /// `std::complex<float>`, `std::complex<double>` and, for text, `std::string_view`.
@@ -179,10 +174,10 @@ template <class F>
 decltype(auto) visit_numbers(const TensorView& view, F&& f) {
   using Result = decltype(f(ElementSpan<float>(view)));
   return visit_elements(view, [&]<class Stored>(const ElementSpan<Stored>& elements) -> Result {
-    if constexpr (is_real_element<Stored>) {
-      return f(elements);
-    } else {
+    if constexpr (std::is_same_v<Stored, std::complex<float>> || std::is_same_v<Stored, std::complex<double>>) {
       refuse_elements(view.dtype());
+    } else {
+      return f(elements);
     }
   });
 }

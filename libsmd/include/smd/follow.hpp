@@ -70,7 +70,6 @@ class SMD_EXPORT StepFollower {
  public:
   explicit StepFollower(const Trial& trial, FollowOptions options = {});
   StepFollower(StepFollower&&) noexcept;
-  StepFollower& operator=(StepFollower&&) noexcept;
   ~StepFollower();
 
   /// Waits for the next event and returns it. If none comes by `until`, returns `timed_out`.

@@ -175,7 +175,6 @@ class SMD_EXPORT Reducer {
   explicit Reducer(std::span<const Reduction> wanted, const ReduceOptions& options = {});
   Reducer(const Reducer& other);
   Reducer(Reducer&&) noexcept;
-  Reducer& operator=(const Reducer& other);
   Reducer& operator=(Reducer&&) noexcept;
   ~Reducer();
 
@@ -186,14 +185,9 @@ class SMD_EXPORT Reducer {
   /// Adds all elements of an open value, read block by block. Returns false if reading failed; some elements may have
   /// been added. @throws InvalidArgument for strings.
   [[nodiscard]] bool add(Extent& value);
-  /// Adds `count` elements that equal `element`, in logarithmic time, or linear for median and percentiles.
-  /// @throws InvalidArgument for strings.
-  void add_repeated(Dtype dtype, std::span<const std::byte> element, std::uint64_t count);
 
-  /// Adds all elements of another reducer. Like `add`, it changes nothing if memory runs out.
-  /// @throws InvalidArgument if the other reducer has different reductions or options.
-  void merge(const Reducer& other);
-  /// As above, but moves elements kept for percentiles, and clears the other reducer unless it is this one.
+  /// Adds all elements of another reducer, and clears it unless it is this one. Like `add`, it changes nothing if
+  /// memory runs out. @throws InvalidArgument if the other reducer has different reductions or options.
   void merge(Reducer&& other);
 
   /// Returns the result so far. @throws InvalidArgument if those given to the constructor do not imply it.

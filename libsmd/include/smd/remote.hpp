@@ -10,15 +10,9 @@
 
 namespace smd {
 
-/// How to reach trials at `s3://bucket/prefix`. Empty fields are taken from the environment (AWS_ENDPOINT_URL_S3,
-/// AWS_ENDPOINT_URL, AWS_IGNORE_CONFIGURED_ENDPOINT_URLS, AWS_REGION, AWS_DEFAULT_REGION, AWS_PROFILE,
-/// AWS_DEFAULT_PROFILE, AWS_CA_BUNDLE, AWS_MAX_ATTEMPTS, AWS_USE_FIPS_ENDPOINT, SMD_CACHE_DIR), then from the profile
-/// in the AWS files; a bucket's region is determined if needed. Credentials come from the environment, a web identity
-/// (AWS_WEB_IDENTITY_TOKEN_FILE with AWS_ROLE_ARN), the profile (keys, credential_process, role_arn with
-/// source_profile, credential_source or web_identity_token_file), the container's endpoint or the instance's metadata
-/// (version 2), in this order, except that a profile with a role_arn and a source precedes the web identity. They are
-/// renewed five minutes before they expire. If a profile is given here, credentials in the environment are ignored. No
-/// text that the library returns contains credentials.
+/// How to reach trials at `s3://bucket/prefix`. Empty fields are taken from the environment, then from the profile in
+/// the AWS files: docs/s3.md lists the variables, and where credentials come from. If a profile is given here,
+/// credentials in the environment are ignored. No text that the library returns contains credentials.
 struct RemoteOptions {
   std::string endpoint_url = {};  ///< `https://host:port`: a server other than AWS, with buckets in the path.
   std::string region = {};

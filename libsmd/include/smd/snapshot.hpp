@@ -61,18 +61,9 @@ class SMD_EXPORT SavedRow {
   const detail::layout::StepRow* row_;
 };
 
-/// One known step of a snapshot.
-struct SnapshotStep {
-  GlobalStep step;
-  Mode mode = Mode::global;  ///< As the first worker by name saved it.
-  ModeStep mode_step = {};
-  bool complete = false;
-};
-
 /// Why steps, records or members of collections may be unknown: a file or folder was not read in full.
 struct SnapshotProblem {
-  Problem problem;
-  std::optional<GlobalStep> step = {};       ///< Nullopt: any step may be concerned.
+  Problem problem;                           ///< Without a step, it may concern any.
   std::optional<std::uint32_t> worker = {};  ///< Id of the file's worker if nothing of the file could be read.
   bool of_collections = false;               ///< The file defines collections.
 };

@@ -54,6 +54,14 @@ struct StepKey {
   constexpr bool operator==(const StepKey&) const = default;
 };
 
+/// One known step of a trial.
+struct SnapshotStep {
+  GlobalStep step;
+  Mode mode = Mode::global;  ///< As the first worker by name saved it.
+  ModeStep mode_step = {};
+  bool complete = false;
+};
+
 /// Whether the values of a step can be read: now, never (it was skipped, or the job ended), or perhaps later.
 enum class StepState : std::uint8_t { available, unavailable, not_yet_available };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <smd/dtype.hpp>
 #include <smd/export.hpp>
 #include <smd/place.hpp>
 #include <smd/shape.hpp>

@@ -6,7 +6,6 @@
 #include <smd/export.hpp>
 #include <smd/find.hpp>
 #include <smd/problem.hpp>
-#include <smd/remote.hpp>
 #include <smd/shape.hpp>
 #include <smd/step.hpp>
 #include <smd/tensor.hpp>
@@ -30,15 +29,11 @@
 
 namespace smd {
 
-/// One known step.
-struct StepInfo {
-  GlobalStep step;
-  Mode mode = Mode::global;
-  ModeStep mode_step;
-  bool complete = false;
-  std::size_t tensors = 0;           ///< Number of tensors of which anything was saved.
-  std::vector<std::string> workers;  ///< Workers that wrote the step, by name.
-  std::uint64_t bytes = 0;           ///< That the entries take, as `TrialSnapshot::bytes`.
+/// One known step, and what was saved at it.
+struct StepInfo : SnapshotStep {
+  std::size_t tensors = 0;                ///< Number of tensors of which anything was saved.
+  std::vector<std::string> workers = {};  ///< Workers that wrote the step, by name.
+  std::uint64_t bytes = 0;                ///< That the entries take, as `TrialSnapshot::bytes`.
 };
 
 /// What is known of one tensor over all steps in range.

@@ -9,7 +9,6 @@
 #include <smd/shape.hpp>
 #include <smd/tensor_view.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -78,21 +77,8 @@ class SMD_EXPORT Extent {
 
   /// Calls `take(bytes)` with all elements, or at most `count` from `first` on, in order, block after block. Returns
   /// false if reading failed.
-  template <class Take>
-  [[nodiscard]] bool for_each_block(Take&& take, std::uint64_t first = 0, std::uint64_t count = UINT64_MAX) {
-    const std::size_t item = item_size(dtype_);
-    count = std::min(count, size_ - std::min(first, size_));
-    for (std::uint64_t done = 0; done < count;) {
-      const std::span<const std::byte> bytes =
-          view(first + done, item == 0 ? count : std::min<std::uint64_t>(block_bytes / item, count - done));
-      if (bytes.empty()) {
-        return false;
-      }
-      take(bytes);
-      done += item == 0 ? count : bytes.size() / item;
-    }
-    return true;
-  }
+  [[nodiscard]] bool for_each_block(const std::function<void(std::span<const std::byte>)>& take,
+                                    std::uint64_t first = 0, std::uint64_t count = UINT64_MAX);
 
  protected:
   Extent() = default;
@@ -117,8 +103,6 @@ struct WantedValue {
 class SMD_EXPORT ValueReader {
  public:
   explicit ValueReader(const Trial& trial, const ReadOptions& options = {});
-  ValueReader(ValueReader&&) noexcept;
-  ValueReader& operator=(ValueReader&&) noexcept;
   ~ValueReader();
 
   /// Opens a value, and closes the one before. Null if there is a problem: a file that does not exist, a record that
@@ -126,38 +110,18 @@ class SMD_EXPORT ValueReader {
   [[nodiscard]] Extent* open(const Place& place, std::string_view name);
   /// Why the last value could not be opened or read; nullopt if it could.
   [[nodiscard]] const std::optional<Problem>& problem();
-  /// Opens the last value again if there is a problem that may pass: descriptors ran out, or an object of a remote
-  /// store was replaced. Then start over. Null if reading again is useless, or if nothing failed.
-  [[nodiscard]] Extent* again();
 
-  /// Calls `use(value)` with an open value, again from the start if reading failed and is repeated. Returns the
-  /// problem; nullopt if all was read.
-  template <class Use>
-  [[nodiscard]] std::optional<Problem> read(const Place& place, std::string_view name, Use&& use) {
-    for (Extent* value = open(place, name); value != nullptr; value = again()) {
-      use(*value);
-    }
-    return problem();
-  }
+  /// Calls `use` with an open value, and again from the start if reading failed for a reason that may pass: descriptors
+  /// ran out, or an object of a remote store was replaced. Returns the problem; nullopt if all was read.
+  [[nodiscard]] std::optional<Problem> read(const Place& place, std::string_view name,
+                                            const std::function<void(Extent&)>& use);
   /// Calls `use(i, value)` and then `done(i, problem)`, as above, for each of several values in the order of their
   /// files and places. Reads short neighbours together. @throws InvalidArgument for an empty place.
-  template <class Use, class Done>
-  void read_each(std::span<const WantedValue> wanted, Use&& use, Done&& done) {
-    const std::span<const std::uint32_t> order = in_file_order(wanted);
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      const std::uint32_t i = order[k];
-      for (Extent* value = open_in_order(wanted, k); value != nullptr; value = again()) {
-        use(i, *value);
-      }
-      done(i, problem());
-    }
-  }
+  void read_each(std::span<const WantedValue> wanted, const std::function<void(std::size_t, Extent&)>& use,
+                 const std::function<void(std::size_t, const std::optional<Problem>&)>& done);
 
  private:
   struct Impl;
-  [[nodiscard]] std::span<const std::uint32_t> in_file_order(std::span<const WantedValue> wanted);
-  [[nodiscard]] Extent* open_in_order(std::span<const WantedValue> wanted, std::size_t k);
-
   std::unique_ptr<Impl> impl_;
 };
 

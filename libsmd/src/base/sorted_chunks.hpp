@@ -231,6 +231,8 @@ class GrowingColumn {
  public:
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data_[i]; }
+  [[nodiscard]] const T* begin() const noexcept { return data_; }
+  [[nodiscard]] const T* end() const noexcept { return data_ + size_; }
 
   void push_back(T element) {
     if (!buffer_ || buffer_->size() != size_ || buffer_->size() == buffer_->capacity()) {

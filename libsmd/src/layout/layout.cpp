@@ -14,10 +14,7 @@ void Listing::rank_workers() {
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::sort(
       order, [&](std::uint32_t a, std::uint32_t b) { return std::tie(*workers[a], a) < std::tie(*workers[b], b); });
-  worker_rank.resize(order.size());
-  for (std::uint32_t rank = 0; rank < order.size(); ++rank) {
-    worker_rank[order[rank]] = rank;
-  }
+  worker_rank = places_in(order);
 }
 
 std::vector<StepRow> rows_of(std::span<const RowSequence> sequences) {

@@ -129,8 +129,8 @@ struct NamedSteps {
 
 /// What a trial has besides tensors.
 struct Extras {
-  std::vector<OtherValue> others;  ///< In the order found; at most `limits::other_values`.
-  std::uint64_t not_kept = 0;      ///< Number of values beyond that limit.
+  GrowingColumn<OtherValue> others;  ///< In the order found; at most `limits::other_values`.
+  std::uint64_t not_kept = 0;        ///< Number of values beyond that limit.
   std::map<std::string, std::string> hyperparameters;
   std::uint64_t hyperparameter_records = 0;
   std::optional<std::int64_t> exit_code;  ///< Of a job that has ended and said so.

@@ -7,7 +7,6 @@
 
 #include <smd/find.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -65,6 +64,9 @@ struct LayoutKind {
   Problem (*why_not)(const Opening& what, std::span<const std::byte> first) = nullptr;
   bool takes_step_name = false;  ///< `TrialOptions::step_name` has a meaning.
   std::unique_ptr<Layout> (*open)(const Opening& what) = nullptr;
+
+  /// Returns whether it counts if `only` is the name of the only layout that does; empty: all do.
+  [[nodiscard]] bool counts(std::string_view only) const noexcept { return only.empty() || traits.name == only; }
 };
 
 // The layouts: each stands in a folder of its own.

@@ -2,6 +2,7 @@
 #include "layout/name_collections.hpp"
 
 #include "text/loss_name.hpp"
+#include "text/trim.hpp"
 #include "text/words.hpp"
 
 #include <boost/sort/spinsort/spinsort.hpp>
@@ -35,9 +36,7 @@ class NameWords {
   unsigned of(std::string_view name) {
     unsigned found = 0;
     while (!name.empty()) {
-      const std::size_t end = std::min(name.find_first_of("./"), name.size());
-      found |= of_part(name.substr(0, end));
-      name.remove_prefix(std::min(end + 1, name.size()));
+      found |= of_part(text::next_part(name, "./"));
     }
     return (found & (lora_word | alpha_word)) == lora_word ? found | weight_word : found;
   }

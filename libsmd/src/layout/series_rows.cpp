@@ -251,27 +251,13 @@ void SeriesRows::begin_file(SeriesTable& table, std::string_view run, std::strin
   previous_ = no_id;
   rows_.begin_file(rows_.tables().paths.add(path), worker, seen);
   auto& rows = cursor_.file_of_rows;
-  if (!rows.empty() && rows.back().first == rows_.row()) {
-    rows.back().second = file;
-  } else if (rows.empty() || rows.back().second != file) {
-    rows.emplace_back(rows_.row(), file);
+  if (rows.size() == 0 || rows[rows.size() - 1].second != file) {
+    rows.push_back({rows_.row(), file});
   }
 }
 
-/// Writers repeat their names in the same order, so the name that followed last time is tried first.
 Series& SeriesRows::series_of(std::string_view name) {
-  SeriesTable& here = *table_;
-  std::uint32_t id = previous_ == no_id ? no_id : here.series[previous_].next;
-  if (id == no_id || here.names[id] != name) {
-    id = here.names.add(name);
-    if (id == here.series.size()) {
-      here.series.emplace_back();
-    }
-    if (previous_ != no_id) {
-      here.series[previous_].next = id;
-    }
-  }
-  return series_of(id);
+  return series_of(id_of_next(table_->names, table_->series, previous_, name));
 }
 
 Series& SeriesRows::series_of(std::uint32_t id) {

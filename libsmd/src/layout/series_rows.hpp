@@ -390,7 +390,7 @@ struct SeriesCursor {
   std::uint64_t next_row = 1;
   std::uint32_t workers = 0;  ///< The number of workers with values.
   /// The first of consecutive rows, and the file of these rows.
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> file_of_rows;
+  GrowingColumn<std::pair<std::uint64_t, std::uint32_t>> file_of_rows;
   Extras extras;
 
   /// Returns the file of a row; `no_id` if no file has it.
@@ -441,6 +441,24 @@ template <class ListingType, class Cursor>
   }
   listing->cursor = std::move(cursor);
   return listing;
+}
+
+/// Returns the id of a name; adds it to `names` and to `items`, which are by id, if it is new. Writers repeat their
+/// names in the same order: the one that followed `previous` last time, `Item::next`, is tried first.
+template <class Item>
+[[nodiscard]] std::uint32_t id_of_next(NameTable& names, std::vector<Item>& items, std::uint32_t previous,
+                                       std::string_view name) {
+  std::uint32_t id = previous == no_id ? no_id : items[previous].next;
+  if (id == no_id || names[id] != name) {
+    id = names.add(name);
+    if (id == items.size()) {
+      items.emplace_back();
+    }
+    if (previous != no_id) {
+      items[previous].next = id;
+    }
+  }
+  return id;
 }
 
 /// Turns values into rows, and records which earlier ones they supersede.

@@ -4,6 +4,8 @@
 #include "text/mapped.hpp"
 #include "types/refuse.hpp"
 
+#include <smd/value_reader.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -346,10 +348,40 @@ Int128 whole(std::int64_t high, std::uint64_t low) {
 
 }  // namespace
 
-struct Reducer::Impl {
+/// Hidden: otherwise it would be exported with its class.
+struct __attribute__((visibility("hidden"))) Reducer::Impl {
   Accumulator data;
   ReduceOptions options;
   std::vector<Reduction> wanted;
+
+  /// Adds `count` elements (at least one) that equal `element`, in logarithmic time, or linear if the elements are
+  /// kept.
+  void add_repeated(Dtype type, std::span<const std::byte> element, std::uint64_t count) {
+    constexpr std::size_t unit_elements = 4096;
+    const std::size_t unit = static_cast<std::size_t>(std::min<std::uint64_t>(count, unit_elements));
+    std::vector<std::byte> bytes;
+    bytes.reserve(unit * element.size());
+    for (std::size_t i = 0; i < unit; ++i) {
+      bytes.insert(bytes.end(), element.begin(), element.end());
+    }
+    if (data.groups_.values) {
+      for (; count > unit; count -= unit) {
+        data.add(type, bytes.data(), unit);
+      }
+      data.add(type, bytes.data(), static_cast<std::size_t>(count));
+      return;
+    }
+    data.add(type, bytes.data(), static_cast<std::size_t>(count % unit));
+    // The reduction of 2^k units, doubled in each turn; the units of `count` are a sum of powers of two.
+    Accumulator doubled(data.groups_, options.omit_nan);
+    doubled.add(type, bytes.data(), unit);
+    for (std::uint64_t units = count / unit; units > 0; units >>= 1) {
+      if ((units & 1) != 0) {
+        data.merge(doubled);
+      }
+      doubled.merge(Accumulator(doubled));
+    }
+  }
 
   void expect_same(const Impl& other) const {
     detail::refuse_if(data.groups_ != other.data.groups_ || options.omit_nan != other.options.omit_nan,
@@ -361,7 +393,6 @@ Reducer::Reducer(std::span<const Reduction> wanted, const ReduceOptions& options
     : impl_(new Impl{Accumulator(groups_of(wanted), options.omit_nan), options, {wanted.begin(), wanted.end()}}) {}
 Reducer::Reducer(const Reducer& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
 Reducer::Reducer(Reducer&&) noexcept = default;
-Reducer& Reducer::operator=(const Reducer& other) { return *this = Reducer(other); }
 Reducer& Reducer::operator=(Reducer&&) noexcept = default;
 Reducer::~Reducer() = default;
 
@@ -376,48 +407,33 @@ void Reducer::add(Dtype dtype, std::span<const std::byte> bytes) {
   impl_->data.add(type, bytes.data(), bytes.size() / item);
 }
 
-void Reducer::add_repeated(Dtype dtype, std::span<const std::byte> element, std::uint64_t count) {
-  constexpr std::size_t unit_elements = 4096;
-  const std::size_t unit = static_cast<std::size_t>(std::min<std::uint64_t>(count, unit_elements));
-  std::vector<std::byte> bytes;
-  bytes.reserve(unit * element.size());
-  for (std::size_t i = 0; i < unit; ++i) {
-    bytes.insert(bytes.end(), element.begin(), element.end());
-  }
-  if (impl_->data.groups_.values) {
-    for (; count >= unit_elements; count -= unit_elements) {
-      add(dtype, bytes);
+bool Reducer::add(Extent& value) {
+  add(value.dtype(), {});  // refuses strings, and notes the type even if there are no elements
+  const std::size_t item = item_size(value.dtype());
+  const std::uint64_t stored = value.size() - value.repeats();
+  value.in_any_order();
+  value.verify_while_reading(0, stored);
+  std::span<const std::byte> bytes;
+  for (std::uint64_t at = 0; at < stored; at += bytes.size() / item) {
+    bytes = value.view(at, std::min<std::uint64_t>(stored - at, Extent::block_bytes / item));
+    if (bytes.empty()) {
+      return false;
     }
-    add(dtype, std::span(bytes).first(static_cast<std::size_t>(count) * element.size()));
-    return;
+    add(value.dtype(), bytes);
   }
-  // The reduction of 2^k units, doubled in each turn; the units of `count` are a sum of powers of two.
-  Reducer doubled(impl_->wanted, impl_->options);
-  doubled.add(dtype, bytes);
-  add(dtype, std::span(bytes).first(static_cast<std::size_t>(unit == 0 ? 0 : count % unit) * element.size()));
-  for (std::uint64_t units = unit == 0 ? 0 : count / unit; units > 0; units >>= 1) {
-    if ((units & 1) != 0) {
-      merge(doubled);
-    }
-    doubled.merge(doubled);
+  if (value.repeats() != 0) {
+    impl_->add_repeated(storage_type(value.dtype()), bytes.last(item), value.repeats());
   }
+  return true;
 }
 
-void Reducer::merge(const Reducer& other) {
+void Reducer::merge(Reducer&& other) {
   impl_->expect_same(*other.impl_);
   if (&other == this) {
     impl_->data.merge(Accumulator(impl_->data));
   } else {
-    impl_->data.merge(other.impl_->data);
+    impl_->data.merge(std::move(other.impl_->data));
   }
-}
-
-void Reducer::merge(Reducer&& other) {
-  if (&other == this) {
-    return merge(std::as_const(other));
-  }
-  impl_->expect_same(*other.impl_);
-  impl_->data.merge(std::move(other.impl_->data));
 }
 
 ReducedValue Reducer::result(const Reduction& reduction) const {

@@ -7,26 +7,6 @@
 
 namespace smd {
 
-bool Reducer::add(Extent& value) {
-  add(value.dtype(), {});  // refuses strings, and notes the type even if there are no elements
-  const std::size_t item = item_size(value.dtype());
-  const std::uint64_t stored = value.size() - value.repeats();
-  value.in_any_order();
-  value.verify_while_reading(0, stored);
-  std::span<const std::byte> bytes;
-  for (std::uint64_t at = 0; at < stored; at += bytes.size() / item) {
-    bytes = value.view(at, std::min<std::uint64_t>(stored - at, Extent::block_bytes / item));
-    if (bytes.empty()) {
-      return false;
-    }
-    add(value.dtype(), bytes);
-  }
-  if (value.repeats() != 0) {
-    add_repeated(value.dtype(), bytes.last(item), value.repeats());
-  }
-  return true;
-}
-
 /// Chooses how a value of that size is reduced.
 void ValueReducer::begin(const std::vector<Reduction>& wanted, std::uint64_t bytes) {
   if (wanted_ != &wanted) {

@@ -2,7 +2,6 @@
 #include "text/escape.hpp"
 
 #include <fmt/format.h>
-#include <boost/locale/utf.hpp>
 
 #include <cstdint>
 #include <iterator>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/locale/utf.hpp>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -46,25 +48,11 @@ struct CodePoint {
 
 /// Returns the first character of a text (Unicode, table 3-7). Precondition: the text is not empty.
 [[nodiscard]] inline CodePoint first_character(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) {
-    return {lead, 1, true};
-  }
-  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) {
-    return {lead};
-  }
-  char32_t value = lead & (0x7Fu >> bytes);
-  for (std::size_t at = 1; at < bytes; ++at) {
-    if ((byte(at) & 0xC0) != 0x80) {
-      return {lead};
-    }
-    value = value << 6 | (byte(at) & 0x3Fu);
-  }
-  const bool overlong = value < (bytes == 4 ? 0x10000u : bytes == 3 ? 0x800u : 0x80u);
-  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-  return overlong || surrogate || value > 0x10FFFF ? CodePoint{lead} : CodePoint{value, bytes, true};
+  namespace utf = boost::locale::utf;
+  const char* end = text.data();
+  const utf::code_point value = utf::utf_traits<char>::decode(end, text.data() + text.size());
+  return utf::is_valid_codepoint(value) ? CodePoint{value, static_cast<std::size_t>(end - text.data()), true}
+                                        : CodePoint{static_cast<unsigned char>(text.front())};
 }
 
 /// Returns true if `text` is well-formed UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF.

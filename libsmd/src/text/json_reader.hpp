@@ -53,6 +53,9 @@ class JsonValue {
   JsonValue(JsonReader& reader, simdjson::ondemand::value value, std::size_t depth) noexcept
       : reader_(&reader), value_(value), token_(value_.raw_json_token()), depth_(depth) {}
 
+  /// Takes an object or an array, which begins with that bracket. Returns false for any other value.
+  bool enter(char bracket);
+
   JsonReader* reader_;
   simdjson::ondemand::value value_;
   std::string_view token_;  // up to the next bracket, comma, colon or value
@@ -145,28 +148,31 @@ std::optional<JsonError> JsonReader::read(std::string_view text, Take take) {
   return more != nullptr ? std::optional(error(simdjson::TRAILING_CONTENT, more)) : std::nullopt;
 }
 
-template <class Take>
-bool JsonValue::members(Take take) {
-  if (!is_object()) {
+inline bool JsonValue::enter(char bracket) {
+  if (token_.front() != bracket) {
     return false;
   }
   if (depth_ == limits::json_depth) {
     JsonReader::refuse(simdjson::DEPTH_ERROR);
   }
   taken_ = true;
+  return true;
+}
+
+template <class Take>
+bool JsonValue::members(Take take) {
+  if (!enter('{')) {
+    return false;
+  }
   reader_->members(value_.get_object(), depth_ + 1, take);
   return true;
 }
 
 template <class Take>
 bool JsonValue::items(Take take) {
-  if (token_.front() != '[') {
+  if (!enter('[')) {
     return false;
   }
-  if (depth_ == limits::json_depth) {
-    JsonReader::refuse(simdjson::DEPTH_ERROR);
-  }
-  taken_ = true;
   simdjson::ondemand::array array = value_.get_array();
   for (auto next : array) {
     JsonValue value(*reader_, next.value(), depth_ + 1);

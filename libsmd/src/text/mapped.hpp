@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <type_traits>
@@ -48,6 +49,15 @@ template <class Item, class Before = std::less<>>
 void sort_each_once(std::vector<Item>& items, Before before = {}) {
   sort_if_needed(items, before);
   items.erase(std::unique(items.begin(), items.end()), items.end());
+}
+
+/// Returns, for each number of a permutation of 0, 1, 2, …, where it stands.
+[[nodiscard]] inline std::vector<std::uint32_t> places_in(const std::vector<std::uint32_t>& order) {
+  std::vector<std::uint32_t> places(order.size());
+  for (std::uint32_t place = 0; place < order.size(); ++place) {
+    places[order[place]] = place;
+  }
+  return places;
 }
 
 }  // namespace smd::detail

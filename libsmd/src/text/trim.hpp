@@ -15,15 +15,20 @@ namespace smd::text {
   return text;
 }
 
+/// Returns the part of a text before the first of some separators, or all of it. `text` is then what follows.
+[[nodiscard]] constexpr std::string_view next_part(std::string_view& text, std::string_view separators) noexcept {
+  const std::string_view part = text.substr(0, text.find_first_of(separators));
+  text.remove_prefix(std::min(part.size() + 1, text.size()));
+  return part;
+}
+
 /// Returns the parts between commas, trimmed; without empty ones.
 [[nodiscard]] inline std::vector<std::string> list_items(std::string_view text, std::string_view blanks = " \t\r\n") {
   std::vector<std::string> items;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    if (const std::string_view item = trimmed(text.substr(at, end - at), blanks); !item.empty()) {
+  while (!text.empty()) {
+    if (const std::string_view item = trimmed(next_part(text, ","), blanks); !item.empty()) {
       items.emplace_back(item);
     }
-    at = end + 1;
   }
   return items;
 }

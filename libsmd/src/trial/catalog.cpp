@@ -288,10 +288,7 @@ const Catalog::TensorOrder& Catalog::order() const {
     std::iota(sorted.begin(), sorted.end(), 0u);
     boost::sort::spinsort(sorted.begin(), sorted.end(),
                           [&](std::uint32_t a, std::uint32_t b) { return (*tensors_)[a] < (*tensors_)[b]; });
-    order_->rank.resize(sorted.size());
-    for (std::uint32_t place = 0; place < sorted.size(); ++place) {
-      order_->rank[sorted[place]] = place;
-    }
+    order_->rank = places_in(sorted);
   });
   return *order_;
 }

@@ -42,6 +42,7 @@ struct ShapeList {
   };
   std::vector<Saved> shapes;
 
+  /// Null if no shape of the tensor was saved.
   [[nodiscard]] const Saved* of(std::uint32_t tensor) const noexcept;
 };
 
@@ -77,10 +78,10 @@ class Catalog {
   [[nodiscard]] const ItemList& items(const layout::StepRow& row) const noexcept {
     return *lists_[payloads_[row.payload].names];
   }
-  /// Null if the row saved no shapes.
-  [[nodiscard]] const ShapeList* shapes(const layout::StepRow& row) const noexcept {
+  [[nodiscard]] const ShapeList& shapes(const layout::StepRow& row) const noexcept {
+    static const ShapeList none;
     const std::uint32_t id = payloads_[row.payload].shapes;
-    return id == no_id ? nullptr : shapes_[id].get();
+    return id == no_id ? none : *shapes_[id];
   }
   [[nodiscard]] const ValueType& type(const layout::Payload& payload, std::uint32_t position) const noexcept {
     static const ValueType whole_record;

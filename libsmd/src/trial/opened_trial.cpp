@@ -89,7 +89,7 @@ std::optional<FileOperand> file_operand(const std::string& path) {
 /// @throws InvalidArgument if no layout has that name, unless it is empty.
 void require_layout(const std::string& name) {
   const auto kinds = layout::kinds();
-  if (name.empty() || std::ranges::any_of(kinds, [&](const LayoutKind& kind) { return kind.traits.name == name; })) {
+  if (std::ranges::any_of(kinds, [&](const LayoutKind& kind) { return kind.counts(name); })) {
     return;
   }
   const std::string names = text::joined(kinds, ", ", [](const LayoutKind& kind) { return kind.traits.name; });
@@ -307,7 +307,7 @@ class Opener {
       return false;  // a prefix
     }
     for (const LayoutKind& kind : layout::kinds()) {
-      if (kind.holds_file != nullptr && counts(kind) &&
+      if (kind.holds_file != nullptr && kind.counts(options_.layout) &&
           (first ? kind.holds_file(what, *first) : kind.reads_file(file->name))) {
         trial_.traits = kind.traits;
         trial_.storage = std::move(storage);
@@ -320,7 +320,8 @@ class Opener {
       throw ReadError(in_file(first.problem(), where_.path()));
     }
     const auto begun = [&](const LayoutKind& kind) {
-      return kind.why_not != nullptr && counts(kind) && kind.why_not(what, *first).kind == ProblemKind::not_yet;
+      return kind.why_not != nullptr && kind.counts(options_.layout) &&
+             kind.why_not(what, *first).kind == ProblemKind::not_yet;
     };
     const auto named = [&](const LayoutKind& kind) {  // as a part of such a trial, whatever it holds
       return kind.why_not == nullptr && kind.reads_file != nullptr && kind.reads_file(file->name);
@@ -332,16 +333,13 @@ class Opener {
     throw ReadError({ProblemKind::not_found, where_.path(), {}, explain_file(where_, what, file->folder, *first)});
   }
 
-  [[nodiscard]] bool counts(const LayoutKind& kind) const {
-    return options_.layout.empty() || kind.traits.name == options_.layout;
-  }
-
   /// Lists the place, with links to elsewhere only if no layout that refuses them is there.
   Recognised recognise() {
     list();
     const auto kinds = layout::kinds();
-    const bool beneath = std::ranges::any_of(
-        kinds, [&](const LayoutKind& kind) { return !kind.follows_links && counts(kind) && kind.holds(*walk_); });
+    const bool beneath = std::ranges::any_of(kinds, [&](const LayoutKind& kind) {
+      return !kind.follows_links && kind.counts(options_.layout) && kind.holds(*walk_);
+    });
     if (!beneath && !environment_.open && !trial_.storage->remote()) {
       trial_.storage = or_throw(storage::open_local_with_links(where_.path()), where_.path());
       list();
@@ -360,7 +358,7 @@ class Opener {
   OpenedTrial open_below() {
     std::string below;
     for (const LayoutKind& kind : layout::kinds()) {
-      if (counts(kind) && !kind.usual_folder.empty() && walk_->has_folder(kind.usual_folder)) {
+      if (kind.counts(options_.layout) && !kind.usual_folder.empty() && walk_->has_folder(kind.usual_folder)) {
         below = kind.usual_folder;
       }
     }

@@ -62,8 +62,7 @@ bool Records::fill(const Snapshot& snapshot, const layout::StepRow& row, std::ui
                    const std::shared_ptr<const std::string>& file, TensorEntry& entry) const {
   const Catalog& catalog = snapshot.catalog;
   const std::span<const Item> items = catalog.items(row).of(tensor);
-  const ShapeList* const shapes = catalog.shapes(row);
-  const ShapeList::Saved* const shape = shapes == nullptr ? nullptr : shapes->of(tensor);
+  const ShapeList::Saved* const shape = catalog.shapes(row).of(tensor);
   if (items.empty() && shape == nullptr) {
     return false;
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/name_collections.hpp"
 #include "text/escape.hpp"
-#include "text/limits.hpp"
 #include "text/pattern.hpp"
 #include "trial/trial_state.hpp"
 
@@ -128,10 +127,8 @@ TensorSet saved_in(const Snapshot& snapshot, Mode mode, const ForEachRow& for_ea
         saved[item.tensor] = true;
       }
     }
-    if (const ShapeList* const shapes = snapshot.catalog.shapes(row)) {
-      for (const ShapeList::Saved& shape : shapes->shapes) {
-        saved[shape.tensor] = true;
-      }
+    for (const ShapeList::Saved& shape : snapshot.catalog.shapes(row).shapes) {
+      saved[shape.tensor] = true;
     }
   });
   return saved;
@@ -148,6 +145,14 @@ TensorSet saved_at(const Snapshot& snapshot, StepKey step, Mode mode) {
     for (const layout::StepRow* row : rows_at(snapshot, step)) {
       add(*row);
     }
+  });
+}
+
+/// Returns the tensors of which something was saved at some step.
+const TensorSet& saved_ever(const Snapshot& snapshot) {
+  return snapshot.asked_before.saved_ever([&] {
+    return snapshot.more_names ? saved_in_mode(snapshot, Mode::global)
+                               : TensorSet(snapshot.catalog.tensors().size(), true);
   });
 }
 
@@ -196,10 +201,7 @@ void leave_out_system(const Snapshot& snapshot, std::vector<std::uint32_t>& ids)
 }  // namespace
 
 bool was_saved(const Snapshot& snapshot, std::uint32_t tensor) {
-  // If steps are known only by reading, the catalog also has names that are out of range or were superseded.
-  return tensor != no_id && (snapshot.listing->named || snapshot.asked_before.saved_ever([&] {
-           return saved_in_mode(snapshot, Mode::global);
-         })[tensor]);
+  return tensor != no_id && (!snapshot.more_names || saved_ever(snapshot)[tensor]);
 }
 
 std::vector<std::uint32_t> select_ids(TrialState& state, const Snapshot& snapshot, const TensorQuery& query,
@@ -210,15 +212,9 @@ std::vector<std::uint32_t> select_ids(TrialState& state, const Snapshot& snapsho
     return snapshot.superseded ? select_ids(state, *snapshot.superseded, rest, budget) : std::vector<std::uint32_t>();
   }
   const Mode mode = query.mode.value_or(Mode::global);
-  TensorSet at_some;
-  if (query.step) {
-    at_some = saved_at(snapshot, *query.step, mode);
-  } else if (mode != Mode::global) {
-    at_some = saved_in_mode(snapshot, mode);
-  }
-  const TensorSet& saved = query.step || mode != Mode::global
-                               ? at_some
-                               : snapshot.asked_before.saved_ever([&] { return saved_in_mode(snapshot, mode); });
+  const TensorSet saved = query.step             ? saved_at(snapshot, *query.step, mode)
+                          : mode != Mode::global ? saved_in_mode(snapshot, mode)
+                                                 : saved_ever(snapshot);
   std::vector<std::uint32_t> ids;
   if (auto named = named_ids(state, snapshot, query, saved, budget)) {
     ids = std::move(*named);
@@ -252,11 +248,7 @@ std::vector<const layout::StepRow*> rows_at(const Snapshot& snapshot, StepKey ke
 }
 
 bool has_tensor(const Snapshot& snapshot, const layout::StepRow& row, std::uint32_t tensor) noexcept {
-  if (!snapshot.catalog.items(row).of(tensor).empty()) {
-    return true;
-  }
-  const ShapeList* const shapes = snapshot.catalog.shapes(row);
-  return shapes != nullptr && shapes->of(tensor) != nullptr;
+  return !snapshot.catalog.items(row).of(tensor).empty() || snapshot.catalog.shapes(row).of(tensor) != nullptr;
 }
 
 std::vector<const layout::StepRow*> rows_with(const Snapshot& snapshot, const std::vector<const layout::StepRow*>& rows,

@@ -243,6 +243,7 @@ void Snapshot::supersede(std::vector<layout::StepRow>& rows, std::span<const lay
   }
   superseder.apply(catalog, rows);
   auto all = std::make_shared<Snapshot>();
+  all->more_names = more_names = true;
   all->listing = listing;
   all->collections = collections;
   all->catalog = catalog;

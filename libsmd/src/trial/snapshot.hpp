@@ -174,6 +174,8 @@ struct Snapshot {
   std::shared_ptr<const Snapshot> superseded;
   std::map<std::uint32_t, std::uint64_t> counts;  ///< Of superseded values: their number, by tensor.
   bool several_count = false;                     ///< Of several rows of one worker, all count, not only the last one.
+  /// `catalog` may name tensors that no step has: values were superseded or left out, or all was read again.
+  bool more_names = false;
   /// If steps are known only by reading: rows that came after the first look, in order of arrival. Otherwise the rows
   /// that came to complete steps, each with its payload as its id; they are numbered from 1.
   GrowingColumn<layout::StepPart> arrivals;
@@ -225,6 +227,9 @@ struct Snapshot {
     return steps.partition_point([number](const Step& step) { return number && step.number <= number->value; });
   }
   [[nodiscard]] bool complete(std::int64_t number) const noexcept { return complete(number, ended); }
+  [[nodiscard]] SnapshotStep public_step(const Step& step) const noexcept {
+    return {GlobalStep(step.number), step.mode, ModeStep(step.mode_step), complete(step.number)};
+  }
   /// As above, for callers that decide themselves whether the job is over.
   [[nodiscard]] bool complete(std::int64_t number, bool over) const noexcept {
     return over || (passed && number <= *passed);

@@ -102,8 +102,7 @@ struct Tensor::Impl::Query {
 
   /// Returns the shape that was saved without its tensor. Null if there is none.
   [[nodiscard]] const ShapeList::Saved* saved_shape(const StepRow& row) const {
-    const ShapeList* const shapes = snapshot->catalog.shapes(row);
-    return shapes == nullptr ? nullptr : shapes->of(id);
+    return snapshot->catalog.shapes(row).of(id);
   }
 
   /// Returns whether the row has a shape that was saved without its tensor, or a value, which has a shape.

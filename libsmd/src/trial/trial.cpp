@@ -96,11 +96,7 @@ std::shared_ptr<const detail::layout::Extras> extras_of(const Snapshot& snapshot
 }
 
 StepInfo info_of(const Snapshot& snapshot, const Step& step, std::vector<std::uint32_t>& tensors) {
-  StepInfo info;
-  info.step = GlobalStep(step.number);
-  info.mode = step.mode;
-  info.mode_step = ModeStep(step.mode_step);
-  info.complete = snapshot.complete(step.number);
+  StepInfo info{snapshot.public_step(step)};
   tensors.clear();
   for (const StepRow& row : snapshot.rows_of(step)) {
     const std::string_view worker = snapshot.worker(row);
@@ -112,9 +108,8 @@ StepInfo info_of(const Snapshot& snapshot, const Step& step, std::vector<std::ui
       info.bytes += snapshot.catalog.bytes(payload, i);
     }
     std::ranges::transform(snapshot.catalog.items(row).items, std::back_inserter(tensors), &Item::tensor);
-    if (const ShapeList* const shapes = snapshot.catalog.shapes(row)) {
-      std::ranges::transform(shapes->shapes, std::back_inserter(tensors), &ShapeList::Saved::tensor);
-    }
+    const ShapeList& shapes = snapshot.catalog.shapes(row);
+    std::ranges::transform(shapes.shapes, std::back_inserter(tensors), &ShapeList::Saved::tensor);
   }
   detail::sort_each_once(tensors);
   info.tensors = tensors.size();
@@ -160,29 +155,24 @@ std::vector<ModeStep> Trial::steps(Mode mode, bool show_incomplete_steps) const 
     return detail::mapped(steps(show_incomplete_steps), [](GlobalStep step) { return ModeStep(step.value); });
   }
   std::vector<ModeStep> steps;
-
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  const auto& claims = snapshot->claims;
   std::optional<std::int64_t> last;
-  for (const detail::trial::ModeClaim& claim : snapshot->claims) {
+  for (auto claim = claims.partition_point([mode](const auto& one) { return one.mode < mode; });
+       claim != claims.end() && claim->mode == mode; ++claim) {
     // If several global steps claim a mode step, the first counts.
-    if (claim.mode == mode && claim.mode_step != last) {
-      last = claim.mode_step;
-      if (show_incomplete_steps || snapshot->complete(claim.step)) {
-        steps.emplace_back(claim.mode_step);
-      }
+    if (std::exchange(last, claim->mode_step) != claim->mode_step &&
+        (show_incomplete_steps || snapshot->complete(claim->step))) {
+      steps.emplace_back(claim->mode_step);
     }
   }
   return steps;
 }
 
 std::vector<Mode> Trial::modes() const {
-  std::vector<Mode> modes;
-  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();  // the loop does not keep it
-  for (const detail::trial::ModeClaim& claim : snapshot->claims) {
-    if (modes.empty() || modes.back() != claim.mode) {
-      modes.push_back(claim.mode);
-    }
-  }
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  std::vector<Mode> modes{Mode::train, Mode::eval, Mode::predict};
+  std::erase_if(modes, [&](Mode mode) { return !snapshot->last_step(mode); });
   return modes;
 }
 
@@ -292,7 +282,10 @@ std::map<std::string, std::uint64_t> Trial::superseded() const {
   return counts;
 }
 
-std::vector<OtherValue> Trial::other_values() const { return extras_of(*impl_->snapshot())->others; }
+std::vector<OtherValue> Trial::other_values() const {
+  const auto extras = extras_of(*impl_->snapshot());
+  return {extras->others.begin(), extras->others.end()};
+}
 std::optional<std::int64_t> Trial::exit_code() const { return extras_of(*impl_->snapshot())->exit_code; }
 std::map<std::string, std::string> Trial::hyperparameters() const {
   return extras_of(*impl_->snapshot())->hyperparameters;
@@ -376,10 +369,7 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
   const detail::trial::Catalog& catalog = snapshot->catalog;
   std::vector<Tally> tallies(catalog.tensors().size());
   const std::vector<std::uint32_t>& ranks = snapshot->listing->worker_rank;
-  std::vector<std::uint32_t> by_rank(ranks.size());
-  for (std::uint32_t worker = 0; worker < ranks.size(); ++worker) {
-    by_rank[ranks[worker]] = worker;
-  }
+  const std::vector<std::uint32_t> by_rank = detail::places_in(ranks);
   snapshot->for_each_sequence([&](const RowSequence& saved_rows) {
     const StepRow& row = saved_rows.row;
     for (const Item& item : catalog.items(row).items) {
@@ -396,11 +386,9 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
         Tally::add_once(tally.reductions, item.reduction);
       }
     }
-    if (const ShapeList* const shapes = catalog.shapes(row)) {
-      for (const ShapeList::Saved& saved : shapes->shapes) {
-        tallies[saved.tensor].saw(saved_rows, ranks[row.file.worker]);
-        tallies[saved.tensor].shape = &saved.shape;
-      }
+    for (const ShapeList::Saved& saved : catalog.shapes(row).shapes) {
+      tallies[saved.tensor].saw(saved_rows, ranks[row.file.worker]);
+      tallies[saved.tensor].shape = &saved.shape;
     }
   });
   std::vector<TensorSummary> rows;
@@ -576,7 +564,7 @@ class EntryWalk {
         continue;
       }
       update(common, row);
-      if (rows.size() == 1 && catalog_.shapes(row) == nullptr) {
+      if (rows.size() == 1 && catalog_.shapes(row).shapes.empty()) {
         return !arrived(row) || std::ranges::all_of(common.tensors, [&](std::uint32_t tensor) {
           return visit_tensor(row, tensor, common.file);
         });
@@ -613,13 +601,11 @@ class EntryWalk {
     for (const std::uint32_t tensor : common.tensors) {
       found_.push_back({rank_[tensor], position, tensor});
     }
-    if (const ShapeList* const shapes = catalog_.shapes(row)) {
-      wanted_.for_each_shape(*shapes, [&](std::uint32_t tensor) {
-        if (catalog_.items(row).of(tensor).empty()) {
-          found_.push_back({rank_[tensor], position, tensor});
-        }
-      });
-    }
+    wanted_.for_each_shape(catalog_.shapes(row), [&](std::uint32_t tensor) {
+      if (catalog_.items(row).of(tensor).empty()) {
+        found_.push_back({rank_[tensor], position, tensor});
+      }
+    });
   }
 
   bool visit_found(std::span<const StepRow> rows) {

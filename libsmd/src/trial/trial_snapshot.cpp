@@ -24,9 +24,6 @@ struct __attribute__((visibility("hidden"))) TrialSnapshot::Impl {
   std::shared_ptr<const Snapshot> snapshot;
 
   [[nodiscard]] const detail::trial::Catalog& catalog() const noexcept { return snapshot->catalog; }
-  [[nodiscard]] SnapshotStep public_step(const Step& step) const noexcept {
-    return {GlobalStep(step.number), step.mode, ModeStep(step.mode_step), snapshot->complete(step.number)};
-  }
 };
 
 GlobalStep SavedRow::step() const noexcept { return GlobalStep(row_->file.step); }
@@ -168,7 +165,7 @@ std::vector<SnapshotStep> TrialSnapshot::steps(std::optional<GlobalStep> after, 
   std::vector<SnapshotStep> steps;
   for (auto step = snapshot.after(after); step != snapshot.steps.end() && (!last || step->number <= last->value);
        ++step) {
-    steps.push_back(impl_->public_step(*step));
+    steps.push_back(snapshot.public_step(*step));
   }
   return steps;
 }
@@ -188,7 +185,7 @@ std::optional<GlobalStep> TrialSnapshot::same_up_to(const TrialSnapshot& later) 
 
 std::optional<SnapshotStep> TrialSnapshot::find_step(GlobalStep step) const noexcept {
   const Step* const found = impl_->snapshot->find(step.value);
-  return found == nullptr ? std::nullopt : std::optional(impl_->public_step(*found));
+  return found == nullptr ? std::nullopt : std::optional(impl_->snapshot->public_step(*found));
 }
 
 StepState TrialSnapshot::state(StepKey step) const { return impl_->snapshot->state(step); }
@@ -212,10 +209,11 @@ std::size_t TrialSnapshot::listed_files() const noexcept {
 
 std::vector<SnapshotProblem> TrialSnapshot::problems() const {
   const Snapshot& snapshot = *impl_->snapshot;
-  const auto placed = [](const Problem& problem) { return SnapshotProblem{problem, problem.step}; };
+  const auto placed = [](const Problem& problem) { return SnapshotProblem{problem}; };
   std::vector<SnapshotProblem> problems = detail::mapped(snapshot.listing->notes.kept(), placed);
   for (const detail::layout::LoadedSteps::Failure& failure : snapshot.failures) {
-    problems.push_back({failure.problem, GlobalStep(failure.file.step), failure.file.worker});
+    problems.push_back({failure.problem, failure.file.worker});
+    problems.back().problem.step = GlobalStep(failure.file.step);
   }
   std::ranges::transform(snapshot.notes.kept(), std::back_inserter(problems), placed);  // of files that were read
   for (const Problem& problem : snapshot.collections->problems) {
@@ -247,8 +245,7 @@ std::string_view TrialSnapshot::stored_name(SavedRow row, std::uint32_t position
   return catalog.stored_names()[catalog.items(*row.row_).names[position]];
 }
 const Shape* TrialSnapshot::saved_shape(SavedRow row, std::uint32_t tensor) const noexcept {
-  const detail::trial::ShapeList* const shapes = impl_->catalog().shapes(*row.row_);
-  const auto* const saved = shapes == nullptr ? nullptr : shapes->of(tensor);
+  const auto* const saved = impl_->catalog().shapes(*row.row_).of(tensor);
   return saved == nullptr ? nullptr : &saved->shape;
 }
 std::shared_ptr<const std::string> TrialSnapshot::file(SavedRow row) const {

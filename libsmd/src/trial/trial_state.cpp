@@ -297,6 +297,7 @@ std::vector<layout::StepRow> TrialState::rows_in_range(const ForEachRow& for_eac
       left_out.push_back(step);
     }
   });
+  snapshot.more_names = snapshot.more_names || !left_out.empty();
   sort_each_once(left_out);
   snapshot.left_out.merge(std::move(left_out), std::less<>());
   return rows;
@@ -443,6 +444,7 @@ std::shared_ptr<Snapshot> TrialState::next_snapshot(Time now, std::shared_ptr<co
   auto next = before && !found.afresh ? std::make_shared<Snapshot>(*before) : std::make_shared<Snapshot>();
   if (before && found.afresh) {
     next->catalog = before->catalog;  // keeps ids, and views of names valid
+    next->more_names = true;
     next->arrivals = before->arrivals;
     next->last_arrival = before->last_arrival;
     next->whole = before->whole;

@@ -67,7 +67,8 @@ struct __attribute__((visibility("hidden"))) ValueReader::Impl {
     problem.reset();
     return reader.open(at, trial->layout().record_name(file_at(at), of), next) ? &reader : open_again();
   }
-  /// Opens the value again, if it failed for a reason that may pass.
+  /// Opens the last value again if reading failed for a reason that may pass; else returns null.
+  Extent* again() { return reader.problem() && !problem ? open_again() : nullptr; }
   Extent* open_again() {
     const auto snapshot = trial->current();
     if (!retried) {
@@ -104,8 +105,6 @@ struct __attribute__((visibility("hidden"))) ValueReader::Impl {
 
 ValueReader::ValueReader(const Trial& trial, const ReadOptions& options)
     : impl_(std::make_unique<Impl>(detail::TrialAccess::shared_state(trial), options)) {}
-ValueReader::ValueReader(ValueReader&&) noexcept = default;
-ValueReader& ValueReader::operator=(ValueReader&&) noexcept = default;
 ValueReader::~ValueReader() = default;
 
 Extent* ValueReader::open(const Place& place, std::string_view name) {
@@ -121,9 +120,16 @@ const std::optional<Problem>& ValueReader::problem() {
   return impl_->problem;
 }
 
-Extent* ValueReader::again() { return impl_->reader.problem() && !impl_->problem ? impl_->open_again() : nullptr; }
+std::optional<Problem> ValueReader::read(const Place& place, std::string_view name,
+                                         const std::function<void(Extent&)>& use) {
+  for (Extent* value = open(place, name); value != nullptr; value = impl_->again()) {
+    use(*value);
+  }
+  return problem();
+}
 
-std::span<const std::uint32_t> ValueReader::in_file_order(std::span<const WantedValue> wanted) {
+void ValueReader::read_each(std::span<const WantedValue> wanted, const std::function<void(std::size_t, Extent&)>& use,
+                            const std::function<void(std::size_t, const std::optional<Problem>&)>& done) {
   Impl& impl = *impl_;
   impl.keys.clear();
   for (std::uint32_t i = 0; i < wanted.size(); ++i) {
@@ -133,7 +139,15 @@ std::span<const std::uint32_t> ValueReader::in_file_order(std::span<const Wanted
   impl.order.resize(wanted.size());
   std::ranges::transform(impl.keys, impl.order.begin(), [](const InOrder& key) { return key.index; });
   impl.near_until = 0;
-  return impl.order;
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    const std::uint32_t i = impl.order[k];
+    const bool in_file = wanted[i].place.form() != ValueForm::number;
+    const NextReads next = in_file ? impl.next_to(wanted, k) : NextReads{};
+    for (Extent* value = impl.open(wanted[i].place, wanted[i].name, next); value != nullptr; value = impl.again()) {
+      use(i, *value);
+    }
+    done(i, problem());
+  }
 }
 
 /// Returns what follows the value at that position of the order.
@@ -165,12 +179,6 @@ NextReads ValueReader::Impl::next_to(std::span<const WantedValue> wanted, std::s
   }
   near.more = in_file(k + 1);
   return near;
-}
-
-Extent* ValueReader::open_in_order(std::span<const WantedValue> wanted, std::size_t k) {
-  const WantedValue& one = wanted[impl_->order[k]];
-  const bool in_file = one.place.form() != ValueForm::number;
-  return impl_->open(one.place, one.name, in_file ? impl_->next_to(wanted, k) : NextReads{});
 }
 
 namespace {

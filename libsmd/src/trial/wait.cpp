@@ -67,10 +67,7 @@ class Waiter {
       watch(watch_of(state_->storage(), interval_, state_->layout().watched()));
       return;
     }
-    Time until = options_.deadline.value_or(Time::max());
-    if (due) {
-      until = std::min(until, *due);
-    }
+    Time until = std::min(options_.deadline.value_or(Time::max()), due.value_or(Time::max()));
     if (last_look_ && clock_.now() < *last_look_) {
       until = std::min(until, *last_look_);
     }
@@ -667,7 +664,6 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
 StepFollower::StepFollower(const Trial& trial, FollowOptions options)
     : impl_(std::make_unique<Impl>(trial.impl_, std::move(options))) {}
 StepFollower::StepFollower(StepFollower&&) noexcept = default;
-StepFollower& StepFollower::operator=(StepFollower&&) noexcept = default;
 StepFollower::~StepFollower() = default;
 
 FollowEvent StepFollower::next(std::optional<std::chrono::steady_clock::time_point> until) {

@@ -680,3 +680,23 @@ std::optional<TensorValue> Reader::value() try {
 }
 
 }  // namespace smd::detail::values
+
+namespace smd {
+
+bool Extent::for_each_block(const std::function<void(std::span<const std::byte>)>& take, std::uint64_t first,
+                            std::uint64_t count) {
+  const std::size_t item = item_size(dtype_);
+  count = std::min(count, size_ - std::min(first, size_));
+  for (std::uint64_t done = 0; done < count;) {
+    const std::span<const std::byte> bytes =
+        view(first + done, item == 0 ? count : std::min<std::uint64_t>(block_bytes / item, count - done));
+    if (bytes.empty()) {
+      return false;
+    }
+    take(bytes);
+    done += item == 0 ? count : bytes.size() / item;
+  }
+  return true;
+}
+
+}  // namespace smd

@@ -95,9 +95,8 @@ class SafetensorsParser {
   }
 
  private:
-  bool fail(std::uint64_t at, std::string text) {
+  void fail(std::uint64_t at, std::string text) {
     header_.problems.add(damaged(std::move(text), safetensors_length_bytes + at));
-    return false;
   }
 
   /// Returns false after an error, which is in `header_.problems`.

@@ -200,20 +200,6 @@ TEST_CASE("discarding takes everything") {
   CHECK_FALSE(out.is_terminal());
 }
 
-TEST_CASE("room in the buffer can be filled in place") {
-  const smd::test::TempDir dir;
-  OutputFile out = OutputFile::file(dir / "out");
-  std::string expected;
-  for (int i = 0; i < 50'000; ++i) {
-    char* at = out.room(16);
-    const std::string text = std::to_string(i) + "\n";
-    out.advance(text.copy(at, text.size()) + at);
-    expected += text;
-  }
-  out.close();
-  CHECK(smd::test::read_file(dir / "out") == expected);
-}
-
 TEST_CASE("what is written to memory is taken piece by piece") {
   OutputFile out = OutputFile::memory();
   CHECK_FALSE(out.is_terminal());

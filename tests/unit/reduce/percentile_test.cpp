@@ -260,14 +260,14 @@ TEST_CASE("percentiles of parts that are merged") {
       smd::Reducer own(wanted, options);
       add_to(own);
       add_to(added);
-      copied.merge(own);
+      copied.merge(smd::Reducer(own));
       moved.merge(std::move(own));
       CHECK(own.result(wanted[3]).low == 0);  // cleared by the merge
       count += length;
     }
     moved.merge(smd::Reducer(wanted, options));
     smd::Reducer twice(added);
-    twice.merge(twice);
+    twice.merge(smd::Reducer(twice));
     smd::Reducer same(added);
     smd::Reducer& itself = same;
     same.merge(std::move(itself));

@@ -103,9 +103,9 @@ void try_splits(Dtype dtype, const std::vector<T>& values, Random& random) {
       smd::Reducer one(list);
       one.add(dtype, part);
       if (random.below(2) == 0) {
-        merged.merge(one);
+        merged.merge(std::move(one));
       } else {
-        one.merge(merged);
+        one.merge(std::move(merged));
         merged = std::move(one);
       }
       smd::Reducer shard(without);
@@ -191,7 +191,7 @@ TEST_CASE("variance of integers close together and far from 0, in parts") {
     head.add(Dtype::int64, bytes.first(cut * 8));
     smd::Reducer tail(wanted_here);
     tail.add(Dtype::int64, bytes.subspan(cut * 8));
-    head.merge(tail);
+    head.merge(std::move(tail));
     CHECK(smd_test::ulps(head.result(wanted_here[0]).real, 110.25) <= 2);
     CHECK(smd_test::ulps(head.result(wanted_here[1]).real, 110.25) <= 2);
   }
@@ -228,7 +228,8 @@ TEST_CASE("a reducer merged with itself counts twice") {
   smd::Reducer reducer(list);
   const float values[] = {1, 2};
   reducer.add(Dtype::float32, std::as_bytes(std::span(values)));
-  reducer.merge(reducer);
+  smd::Reducer& itself = reducer;
+  reducer.merge(std::move(itself));
   CHECK(reducer.result({smd::ReductionKind::count}).low == 4);
   CHECK(reducer.result({smd::ReductionKind::variance}).real == 0.25);
   CHECK(reducer.result({smd::ReductionKind::median}).real == 1.5);

@@ -210,8 +210,29 @@ TEST_CASE("once the job has ended, a warning names workers that stopped long bef
   CHECK(result(14, 10, 2).warnings.size() == 1);
   CHECK(result(30, 0, 2).warnings.empty());  // all but one save nothing
   CHECK(result(30, 30, 2).warnings.empty());
-  // Messages name the worker where there are several.
-  CHECK(dead.findings.front().message == "worker_1: a: non_finite 1 > threshold 0");
+}
+
+TEST_CASE("a finding is shown with its worker where there are several") {
+  const auto result = [](int workers) {
+    RuleTrial trial({}, workers);
+    for (int worker = 0; worker < workers; ++worker) {
+      trial.step({.step = 0, .worker = "worker_" + std::to_string(worker), .tensors = {{"a", {nan}}}});
+    }
+    return trial.run("ExplodingTensor", {}, {.keep_going = true});
+  };
+  const std::string said = "a: non_finite 1 > threshold 0";
+  const RuleResult alone = result(1);
+  REQUIRE(alone.findings.size() == 1);
+  CHECK(alone.findings.front().message == said);
+  CHECK(shown_message(alone.findings.front()) == said);
+  CHECK(alone.message == said);
+  const RuleResult two = result(2);
+  REQUIRE(two.findings.size() == 2);
+  CHECK(two.findings.front().message == said);
+  CHECK(two.findings.back().message == said);
+  CHECK(shown_message(two.findings.back()) == "worker_1: " + said);
+  CHECK(two.message == "worker_0: " + said);
+  CHECK(shown_message({.several_workers = true, .message = said}) == said);  // pooled
 }
 
 TEST_CASE("once the job has ended, workers that save rarely are named only if they lack more steps than before") {

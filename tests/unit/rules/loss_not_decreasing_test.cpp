@@ -294,6 +294,60 @@ TEST_CASE("a restart counts also at steps at which the loss was not saved, and f
   CHECK(found(eval.run(loss_not_decreasing)) == Texts{"3 loss worker_0 increase_percent 800"});
 }
 
+/// 56 losses that fall from 100 by 1, but for the newest. Checks are at 10, 20, … and 50, and each passes.
+void add_losses(RuleTrial& trial, const std::vector<float>& newest, Mode mode, const char* worker = "worker_0") {
+  for (std::int64_t i = 0; i < 56; ++i) {
+    const std::int64_t of_newest = i + static_cast<std::int64_t>(newest.size()) - 56;
+    const float loss = of_newest < 0 ? static_cast<float>(100 - i) : newest[static_cast<std::size_t>(of_newest)];
+    const std::int64_t step = mode == Mode::eval ? 100 + i : i;
+    trial.step({.step = step, .worker = worker, .mode = mode, .mode_step = i, .tensors = {{"loss", {loss}}}});
+  }
+}
+
+TEST_CASE("newest losses after the last check that explode or are no numbers are a warning") {
+  const auto warnings = [](const std::vector<float>& newest) {
+    RuleTrial trial(losses);
+    add_losses(trial, newest, Mode::train);
+    const RuleResult result = trial.run(loss_not_decreasing);
+    CHECK(result.status == RuleStatus::no_issues_found);
+    CHECK(result.steps_evaluated == 5);
+    CHECK(result.doubtful == !result.warnings.empty());
+    return result.warnings;
+  };
+  CHECK(warnings({}).empty());
+  // Of the newest half, 28 to 41 are 72 to 59, with median 65.5, which lies 6.5 below 72: far is 72 + 3 * 6.5 = 91.5.
+  CHECK(warnings({500, 600, 700}) == Texts{"loss: of the 5 values from step 51 on, most are far above those before"});
+  CHECK(warnings({92, 92, 92}).size() == 1);
+  CHECK(warnings({91, 91, 91}).empty());
+  CHECK(warnings({1e9F, 1e9F}).empty());  // spikes
+  CHECK(warnings({nan, 45}) == Texts{"loss is nan at step 54, and no check looked at it"});
+  CHECK(warnings({inf}) == Texts{"loss is inf at step 55, and no check looked at it"});
+}
+
+TEST_CASE("newest losses of each mode and worker are looked at by themselves, and once the job has ended") {
+  RuleTrial modes(losses);
+  add_losses(modes, {}, Mode::train);
+  add_losses(modes, {500, 600, 700}, Mode::eval);
+  CHECK(modes.run(loss_not_decreasing).warnings ==
+        Texts{"loss: of the 5 values from step 151 on, most are far above those before"});
+  CHECK(modes.run(loss_not_decreasing, {{"mode", "TRAIN"}}).warnings.empty());
+  RuleTrial workers(losses, 2);
+  add_losses(workers, {}, Mode::train);
+  add_losses(workers, {nan}, Mode::train, "worker_1");
+  CHECK(workers.run(loss_not_decreasing).warnings ==
+        Texts{"worker_1: loss is nan at step 55, and no check looked at it"});
+  RuleTrial running(losses);
+  add_losses(running.running(), {500, 600, 700}, Mode::train);
+  CHECK(running.run(loss_not_decreasing).warnings.empty());
+  // After a restart at which mode steps begin again, losses before it do not count.
+  RuleTrial restarted(losses);
+  add_losses(restarted, {}, Mode::train);
+  for (std::int64_t i = 0; i < 5; ++i) {
+    restarted.step(56 + i, Mode::train, i, {{"loss", {500}}});
+  }
+  CHECK(restarted.run(loss_not_decreasing).warnings.empty());
+}
+
 TEST_CASE("each worker by itself; integers are losses too") {
   RuleTrial trial(losses, 2);
   for (std::int64_t at = 0; at < 2; ++at) {

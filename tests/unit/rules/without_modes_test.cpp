@@ -403,9 +403,12 @@ TEST_CASE("LossNotDecreasing warns of losses that rise, if they are too few for 
   const RuleResult rise = result_of({1, 1, 1, 1, 1, 2, 4, 8}, true);
   CHECK(rise.status == RuleStatus::not_evaluated);
   CHECK(rise.doubtful);
-  CHECK(rise.warnings ==
-        Texts{"8 values are too few for a check, which needs 12 (4 * num_steps), but the newest rise: run/loss: "
-              "decrease_percent -300 < threshold 0.1, from a median of 1.5 (steps 16 to 25) to 6 (steps 36 to 49)"});
+  CHECK(
+      rise.warnings ==
+      Texts{
+          "8 values are too few for a check, which needs 12 (4 * num_steps), but the newest rise or are NaN: run/loss: "
+          "decrease_percent -300 < threshold 0.1, from a median of 1.5 (steps 16 to 25) to 6 (steps 36 to 49)"});
+  CHECK(warns(result_of({1, 1, 1, 1, 1, 1, 1, nan}, true), "run/loss: decrease_percent is NaN"));
   CHECK(result_of({1, 1, 1, 1, 1, 2, 4, 8}, false).warnings.empty());    // the job may go on
   CHECK_FALSE(result_of({1, 1, 1, 1, 2, 2, 2, 2.125F}, true).doubtful);  // by 3 percent
   CHECK_FALSE(result_of({8, 8, 4, 4, 1, 1, 2, 2}, true).doubtful);       // lower than they began
@@ -416,7 +419,7 @@ TEST_CASE("LossNotDecreasing warns of losses that rise, if they are too few for 
     two.elements(step, "loss", {1}, {}, "worker_1");
   }
   CHECK(warns(evaluate(two.end(), "LossNotDecreasing", {{"num_steps", "3"}}),
-              "but the newest rise: worker_0: run/loss: decrease_percent -300 < threshold 0.1"));
+              "but the newest rise or are NaN: worker_0: run/loss: decrease_percent -300 < threshold 0.1"));
 }
 
 TEST_CASE("LossNotDecreasing warns of newest losses that explode, though their quarter does not rise") {
@@ -444,6 +447,11 @@ TEST_CASE("LossNotDecreasing warns of newest losses that explode, though their q
   CHECK_FALSE(doubts(60, {1e9F, 1e9F}));                // spikes
   CHECK_FALSE(doubts(60, {90, 90, 90, 90, 90}));        // above 70 by less than three times what 70 is above the median
   CHECK_FALSE(doubts(60, {500, 500, 500, 500}, 1e6F));  // nearer to the median, as after a restart of the learning rate
+  // Nearer to 63, the median, but more than ten times 70. The square root of 63 * 10000 is 794.
+  CHECK(doubts(60, {710, 710, 710}, 5000));
+  CHECK_FALSE(doubts(60, {690, 690, 690}, 5000));
+  CHECK(doubts(60, {800, 800, 800}, 10000));
+  CHECK_FALSE(doubts(60, {780, 780, 780}, 10000));
   // The newest quarter of 39 rises by 3 percent, which alone is nothing to warn of.
   std::vector<float> rises(29, 1);
   rises.insert(rises.end(), {1.03F, 1.03F, 1.03F, 1.03F, 1.03F, 1.03F, 500, 500, 500, 500});

@@ -178,7 +178,7 @@ TEST_CASE("a damaged index file is a problem of its step and worker, a damaged c
   REQUIRE(problems.size() == 2);
   CHECK(problems[0].problem.kind == ProblemKind::damaged);
   CHECK(!problems[0].of_collections);
-  CHECK(problems[0].step == GlobalStep(2));
+  CHECK(problems[0].problem.step == GlobalStep(2));
   REQUIRE(problems[0].worker);
   CHECK(snapshot.worker(*problems[0].worker) == "worker_1");
   CHECK(problems[1].problem.kind == ProblemKind::damaged);

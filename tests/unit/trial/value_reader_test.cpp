@@ -222,7 +222,6 @@ TEST_CASE("reading ends when a stop is asked for, and says so of each value") {
   CHECK(reader.open(*entry.value, "t0") == nullptr);
   REQUIRE(reader.problem());
   CHECK(reader.problem()->kind == ProblemKind::stopped);
-  CHECK(reader.again() == nullptr);
 }
 
 // The recorded `float_val` of `a` at step 1 holds one element, 1, for a shape of 2 x 3.

@@ -191,7 +191,7 @@ class SMD_EXPORT RuleEnd {
 
   /// Reports that something was evaluated at the end. `trigger` does not imply it.
   void evaluated();
-  /// Reports a finding, all of whose fields except `message` must be set.
+  /// Reports a finding, all of whose fields except `message` and `several_workers` must be set.
   void trigger(Finding finding);
   /// Adds a warning to the result; each text once.
   void warn(std::string text);

@@ -24,14 +24,17 @@ struct Finding {
   ModeStep mode_step = {};
   std::optional<std::string> tensor = {};
   std::optional<std::string> worker = {};  ///< Nullopt if workers are pooled.
+  bool several_workers = false;            ///< Whether the trial has several; set when the finding is reported.
   std::string check = {};                  ///< Which of the rule's conditions.
   double value = 0;                        ///< The measurement.
   std::string relation = {};               ///< How it compares with `threshold`: `<`, `>`, `<=`, `>=`.
   double threshold = 0;
-  /// `gradient/conv0: abs_mean 3e-09 < threshold 1e-07`, after `worker_2: ` if the trial has several workers.
-  std::string message = {};
+  std::string message = {};  ///< `gradient/conv0: abs_mean 3e-09 < threshold 1e-07`. See `shown_message`.
   std::vector<std::pair<std::string, std::string>> details = {};  ///< Further evidence of some checks, by name.
 };
+
+/// Returns a finding's message for people: after `worker_2: ` if the trial has several workers and they are not pooled.
+[[nodiscard]] SMD_EXPORT std::string shown_message(const Finding& finding);
 
 enum class RuleStatus : std::uint8_t {
   no_issues_found,

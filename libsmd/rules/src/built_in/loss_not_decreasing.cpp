@@ -103,17 +103,16 @@ class LossNotDecreasing final : public Rule {
   }
 
   void summarize(RuleSummary& summary) override {
-    const bool known = std::ranges::any_of(rows_, [](const auto& row) { return !row.second.known.empty(); });
-    if (!observed_.empty()) {
-      summarize_observed(summary);
-    } else if (known) {
+    const bool has_modes = base_trial().layout().has_modes;
+    const bool seen = std::ranges::any_of(rows_, [](const auto& row) { return row.second.count > 0; });
+    if (seen && has_modes) {
       summary.explain(
           fmt::format("no loss was saved at two steps of one mode that are num_steps ({}) apart", least_distance_));
-    } else if (only_) {
-      summary.explain(
-          (base_trial().layout().has_modes ? "no loss was saved at a step of mode " : "no loss has a name of side ") +
-          std::string(to_string(*only_)));
+    } else if (!seen && only_) {
+      summary.explain((has_modes ? "no loss was saved at a step of mode " : "no loss has a name of side ") +
+                      std::string(to_string(*only_)));
     }
+    summarize_rows(summary);
   }
 
   void invoke_at_step(StepView& step) override {
@@ -155,16 +154,12 @@ class LossNotDecreasing final : public Rule {
     std::map<std::int64_t, Loss> known;   ///< By position; losses that can no longer be a reference are dropped.
     std::set<std::int64_t> no_losses;     ///< Positions at which the rule was invoked and there was no loss.
     std::optional<std::int64_t> settled;  ///< Up to here, `known` has the newest loss, if there is any.
+    std::uint64_t count = 0;              ///< Losses at steps at which the rule was invoked.
+    std::uint64_t next_check = 0;         ///< Where steps have no modes: the count at which the next check is.
+    std::uint64_t passed = 0;             ///< Likewise: the count at the last check; 0 if none was, or it triggered.
+    std::vector<Loss> losses;             ///< The first and the newest; without modes, those between may be dropped.
   };
   using RowKey = std::tuple<std::string, std::string, Mode>;
-  /// Losses of one tensor and worker, where steps have no modes.
-  struct Observed {
-    std::uint64_t count = 0;
-    std::uint64_t next_check = 0;   ///< The count at which the next check is.
-    std::uint64_t passed = 0;       ///< The count at the last check; 0 if there was none, or it triggered.
-    double first = 0;               ///< The first loss.
-    std::vector<Loss> losses = {};  ///< The newest; those that no later check needs are dropped.
-  };
 
   [[nodiscard]] bool has_lists() const {
     return !parameters().list("collection_names").empty() || !parameters().list("tensor_regex").empty();
@@ -241,7 +236,9 @@ class LossNotDecreasing final : public Rule {
 
   void check(StepView& step, const Unit& unit, Row& row, double loss) {
     const std::int64_t here = position(unit);
-    row.known.insert_or_assign(here, Loss{unit.step(), loss});
+    row.losses.push_back({unit.step(), loss});
+    ++row.count;
+    row.known.insert_or_assign(here, row.losses.back());
     auto old = row.known.upper_bound(earlier(here, least_distance_));
     if (old == row.known.begin()) {
       return;
@@ -278,44 +275,42 @@ class LossNotDecreasing final : public Rule {
 
   /// Returns the number of losses at which the first check is, bounded because `num_steps` may be any number.
   [[nodiscard]] std::uint64_t fewest_observed() const {
-    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    return static_cast<std::uint64_t>(least_distance_ > most / 4 ? most : 4 * least_distance_);
+    return static_cast<std::uint64_t>(4 * std::min(least_distance_, std::numeric_limits<std::int64_t>::max() / 4));
   }
 
   /// Steps without modes are no measure: one job logs each step and another every 500, and neighbouring losses of
   /// batches are noise. So the losses of a tensor are counted, and the median of the newest quarter is compared with
   /// that of the quarter before.
   void observe(StepView& step, const Unit& unit, double loss) {
-    auto& [row, observed] = *observed_.try_emplace(row_of(unit), Observed{.first = loss}).first;
-    std::vector<Loss>& losses = observed.losses;
-    losses.push_back({unit.step(), loss});
-    const std::uint64_t n = ++observed.count;
-    if (n < std::max(observed.next_check, fewest_observed())) {
+    auto& [key, row] = *rows_.try_emplace(row_of(unit)).first;
+    row.losses.push_back({unit.step(), loss});
+    const std::uint64_t n = ++row.count;
+    if (n < std::max(row.next_check, fewest_observed())) {
       return;
     }
-    observed.next_check = std::max(n + static_cast<std::uint64_t>(least_distance_), n * 5 / 4);
+    row.next_check = std::max(n + static_cast<std::uint64_t>(least_distance_), n * 5 / 4);
     step.evaluated();
-    std::optional<Finding> finding = compare_quarters(row, observed);
-    observed.passed = finding ? 0 : n;
+    std::optional<Finding> finding = compare_quarters(key, row);
+    row.passed = finding ? 0 : n;
     if (finding) {
       step.trigger(std::move(*finding));
     }
-    losses.erase(losses.begin(), losses.end() - static_cast<std::ptrdiff_t>(n - n / 2));
+    row.losses.erase(row.losses.begin() + 1, row.losses.end() - static_cast<std::ptrdiff_t>(n - n / 2));
   }
 
   /// Returns the finding if the median of the newest quarter triggers beside that of the quarter before.
-  [[nodiscard]] std::optional<Finding> compare_quarters(const RowKey& row, const Observed& observed) const {
-    const std::uint64_t n = observed.count;
-    const std::span<const Loss> newer = std::span(observed.losses).last(n - 3 * n / 4);
-    const std::span<const Loss> older = std::span(observed.losses).last(n - n / 2).first(3 * n / 4 - n / 2);
+  [[nodiscard]] std::optional<Finding> compare_quarters(const RowKey& key, const Row& row) const {
+    const std::uint64_t n = row.count;
+    const std::span<const Loss> newer = std::span(row.losses).last(n - 3 * n / 4);
+    const std::span<const Loss> older = std::span(row.losses).last(n - n / 2).first(3 * n / 4 - n / 2);
     const double old = median(mapped(older, &Loss::value));
     const double now = median(mapped(newer, &Loss::value));
     const double decrease = old == now ? 0 : 100 * (old - now) / std::abs(old);  // from 0: infinite
     if (!(decrease < least_decrease_) && !std::isnan(now)) {
       return std::nullopt;
     }
-    Finding finding = finding_of(std::get<0>(row), "decrease_percent", decrease, "<", least_decrease_);
-    finding.worker = std::get<1>(row);
+    Finding finding = finding_of(std::get<0>(key), "decrease_percent", decrease, "<", least_decrease_);
+    finding.worker = std::get<1>(key);
     finding.details = {{"old", fmt::format("{}", old)},
                        {"old_first_step", fmt::format("{}", older.front().step.value)},
                        {"old_last_step", fmt::format("{}", older.back().step.value)},
@@ -328,55 +323,77 @@ class LossNotDecreasing final : public Rule {
     return finding;
   }
 
-  /// Returns whether the newest quarter of losses, of which none was dropped yet, is above the first half of them.
-  [[nodiscard]] static bool is_above_first_half(const Observed& observed) {
-    const std::vector<double> losses = mapped(observed.losses, &Loss::value);
-    const std::size_t half = losses.size() / 2;
-    return median({losses.end() - static_cast<std::ptrdiff_t>(half / 2), losses.end()}) >
-           median({losses.begin(), losses.begin() + static_cast<std::ptrdiff_t>(half)});
+  /// Returns whether the newest quarter of losses, of which none was dropped yet, is above the first half of them, or
+  /// has NaN.
+  [[nodiscard]] static bool is_above_first_half(const Row& row) {
+    const std::vector<double> losses = mapped(row.losses, &Loss::value);
+    const auto half = static_cast<std::ptrdiff_t>(losses.size() / 2);
+    const double now = median({losses.end() - half / 2, losses.end()});
+    return std::isnan(now) || now > median({losses.begin(), losses.begin() + half});
   }
 
-  /// Returns whether most of the newest losses, which the median of their quarter may ignore, are far above all of the
-  /// quarter before, and nearer to the first loss than to these. Noise, single spikes and restarts of the learning rate
-  /// do not count. Precondition: at least four times as many losses as `newest`.
-  [[nodiscard]] bool explodes(const Observed& observed) const {
-    const std::uint64_t n = observed.count;
-    const std::vector<double> half = mapped(std::span(observed.losses).last(n - n / 2), &Loss::value);
+  /// Returns whether most of the newest losses, which no check may have compared, are far above all of the quarter
+  /// before, and nearer to the first loss than to these. If they are tenfold, nearer on a logarithmic scale is enough,
+  /// because losses fall by orders of magnitude. Noise, single spikes and restarts of the learning rate do not count.
+  /// Precondition: at least four times as many losses as `newest`.
+  [[nodiscard]] bool explodes(const Row& row) const {
+    const std::uint64_t n = row.count;
+    const std::vector<double> half = mapped(std::span(row.losses).last(n - n / 2), &Loss::value);
     const auto newer = half.begin() + static_cast<std::ptrdiff_t>(3 * n / 4 - n / 2);
     const double old = median({half.begin(), newer});
     const double most = *std::max_element(half.begin(), newer);
     const double rise = std::abs(most) * parameters().number("increase_threshold_percent") / 100;
-    const double far = std::max(most + std::max(3 * (most - old), rise), std::midpoint(old, observed.first));
+    const double first = row.losses.front().value;
+    const double tenfold = old > 0 ? std::max(10 * most, std::sqrt(old * first)) : first;
+    const double nearer = std::min(std::midpoint(old, first), tenfold);
+    const double far = std::max(most + std::max(3 * (most - old), rise), nearer);
     return std::count_if(half.end() - newest, half.end(), [far](double loss) { return loss > far; }) > newest / 2;
   }
 
-  /// Warns, once no further step will come, of losses after the last check that would trigger, of losses that rise but
-  /// are too few for a check, and of newest losses that explode.
-  void summarize_observed(RuleSummary& summary) const {
+  /// Returns the first loss after the last check that is NaN or infinite, unless that check saw one already; of a log
+  /// that is too short for a check, the newest loss if it is. Null if there is no such loss.
+  [[nodiscard]] static const Loss* no_number_of(const Row& row, bool too_few) {
+    if (too_few) {
+      return std::isfinite(row.losses.back().value) ? nullptr : &row.losses.back();
+    }
+    const auto found =
+        std::find_if(row.known.lower_bound(row.checked.value_or(std::numeric_limits<std::int64_t>::min())),
+                     row.known.end(), [](const auto& loss) { return !std::isfinite(loss.second.value); });
+    return found == row.known.end() || found->first == row.checked ? nullptr : &found->second;
+  }
+
+  /// Warns, once no further step will come, of losses after the last check that would trigger (where steps have modes,
+  /// only of those that are no numbers, because single losses are noise), of losses that rise but are too few for a
+  /// check, and of newest losses that explode.
+  void summarize_rows(RuleSummary& summary) const {
     constexpr std::uint64_t fewest_that_rise = 8;  // two in a quarter
-    const bool whole = RuleAccess::run(summary).whole();
+    const RuleRun& run = RuleAccess::run(summary);
     std::vector<std::string> few;
-    for (const auto& [unit, observed] : observed_) {
-      const std::string worker = RuleAccess::run(summary).worker_prefix(std::get<1>(unit));
-      const std::string name = worker + std::get<0>(unit);
-      const bool too_few = observed.count < fewest_observed();
-      const bool has_rest = too_few ? observed.count >= fewest_that_rise && is_above_first_half(observed)
-                                    : observed.passed != 0 && observed.passed != observed.count;
-      const std::optional<Finding> finding = whole && has_rest ? compare_quarters(unit, observed) : std::nullopt;
+    const bool has_modes = base_trial().layout().has_modes;
+    for (const auto& [key, row] : rows_) {
+      const auto& [tensor, worker, mode] = key;
+      const std::string name = run.shown(worker, tensor);
+      const bool too_few = !has_modes && row.count < fewest_observed();
+      const bool has_rest = too_few ? row.count >= fewest_that_rise && is_above_first_half(row)
+                                    : row.passed != 0 && row.passed != row.count;
+      const std::optional<Finding> finding = run.whole() && has_rest ? compare_quarters(key, row) : std::nullopt;
+      const Loss* const no_number = no_number_of(row, too_few);
       if (finding && !too_few) {
         summary.warn(fmt::format("the last check was before the newest {} of {} values; with them, {}",
-                                 observed.count - observed.passed, observed.count,
-                                 printable(worker + finding->message)));
-      } else if (finding && finding->value < -parameters().number("increase_threshold_percent")) {
-        summary.warn(
-            fmt::format("{} values are too few for a check, which needs {} (4 * num_steps), but the newest rise: {}",
-                        observed.count, fewest_observed(), printable(worker + finding->message)));
-      } else if (whole && observed.count >= 4 * newest && explodes(observed)) {
+                                 row.count - row.passed, row.count, printable(run.shown(worker, finding->message))));
+      } else if (finding && !(finding->value >= -parameters().number("increase_threshold_percent"))) {
+        summary.warn(fmt::format(
+            "{} values are too few for a check, which needs {} (4 * num_steps), but the newest rise or are NaN: {}",
+            row.count, fewest_observed(), printable(run.shown(worker, finding->message))));
+      } else if (run.whole() && no_number != nullptr) {
+        summary.warn(fmt::format("{} is {} at step {}, and no check looked at it", printable(name), no_number->value,
+                                 no_number->step.value));
+      } else if (run.whole() && row.count >= 4 * newest && explodes(row)) {
         summary.warn(fmt::format("{}: of the {} values from step {} on, most are far above those before",
-                                 printable(name), newest, observed.losses.end()[-newest].step.value));
+                                 printable(name), newest, row.losses.end()[-newest].step.value));
       }
       if (too_few) {
-        few.push_back(fmt::format("{} ({})", name, observed.count));
+        few.push_back(fmt::format("{} ({})", name, row.count));
       }
     }
     if (few.empty()) {
@@ -411,7 +428,6 @@ class LossNotDecreasing final : public Rule {
   /// Positions, by rows and where mode steps began again; used by planning, which runs ahead.
   std::map<std::pair<RowKey, GlobalStep>, std::set<std::int64_t>> asked_;
   std::map<RowKey, Row> rows_;
-  std::map<RowKey, Observed> observed_;
   std::shared_ptr<const Sides> sides_;  // of the names known so far, if the rule selects by them
 };
 
@@ -452,8 +468,7 @@ RuleDescription loss_not_decreasing_rule() {
                      within(0, 100,
                             {"increase_threshold_percent", Type::number, "5",
                              "a loss that rose by more percent than this triggers; rises in succession add up. Where "
-                             "steps have no modes, it only decides which losses, too few for a check, give a warning "
-                             "that they rise"}),
+                             "steps have no modes, it only decides which rises that no check sees give a warning"}),
                      one_of({"EVAL", "TRAIN", "GLOBAL"},
                             {"mode", Type::text, no_default,
                              "only steps of this mode; GLOBAL: all modes in one row; not given: each mode by itself. "

@@ -123,7 +123,7 @@ void ZeroLosses::see(StepView& step, const Unit& unit, double loss) {
   step.warn(
       fmt::format("{} is exactly 0 at step {}, after positive losses: the Hugging Face Trainer logs 0 where the loss "
                   "is NaN or infinite (logging_nan_inf_filter)",
-                  printable(run.worker_prefix(unit.worker()).append(unit.tensor())), unit.step().value));
+                  printable(run.shown(std::string(unit.worker()), std::string(unit.tensor()))), unit.step().value));
 }
 
 }  // namespace smd::detail::rules

@@ -2,7 +2,6 @@
 #include "built_in/builtin.hpp"
 #include "built_in/phases.hpp"
 
-#include <cmath>
 #include <limits>
 
 namespace smd::detail::rules {
@@ -11,13 +10,11 @@ namespace {
 
 /// Counts the observations since a loss last improved.
 struct LossHistory {
-  std::optional<double> best = {};
-  std::int64_t stale = 0;
+  double best = std::numeric_limits<double>::infinity();
+  std::int64_t stale = -1;  ///< The first observation, which may be NaN or infinite, is never stale.
 
   void observe(double loss, double delta) {
-    if (!best) {
-      best = std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss;
-    } else if (loss < *best && *best - loss >= delta) {
+    if (loss < best && best - loss >= delta) {
       best = loss;
       stale = 0;
     } else {

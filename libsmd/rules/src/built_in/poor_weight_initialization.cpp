@@ -62,7 +62,7 @@ class PoorWeightInitialization final : public Rule {
  private:
   struct Stale {
     double best;
-    std::int64_t steps = 0;
+    std::int64_t steps = -1;  ///< The first loss is never stale.
   };
 
   bool evaluate_variances(StepView& step) {
@@ -116,12 +116,11 @@ class PoorWeightInitialization final : public Rule {
         continue;
       }
       any = true;
-      const auto [it, first] =
-          stale_.try_emplace({std::string(unit.tensor()), std::string(unit.worker())}, Stale{*loss});
-      Stale& stale = it->second;
+      Stale& stale =
+          stale_.try_emplace({std::string(unit.tensor()), std::string(unit.worker())}, Stale{*loss}).first->second;
       if (*loss < stale.best) {
-        stale = {*loss};
-      } else if (!first) {
+        stale = {*loss, 0};
+      } else {
         ++stale.steps;
       }
       if (stale.steps >= patience) {

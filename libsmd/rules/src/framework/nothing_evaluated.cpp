@@ -296,7 +296,7 @@ void Unread::add_files(const EvaluatedTrial& trial, const std::function<bool(Glo
     if (!hides_records(found.problem.kind)) {
       continue;
     }
-    if ((found.worker && !trial.has_worker(*found.worker)) || (found.step && !wanted(*found.step)) ||
+    if ((found.worker && !trial.has_worker(*found.worker)) || (found.problem.step && !wanted(*found.problem.step)) ||
         (found.of_collections && !collections)) {
       continue;
     }
@@ -305,8 +305,8 @@ void Unread::add_files(const EvaluatedTrial& trial, const std::function<bool(Glo
                                                        : other_files_;
     files.insert({trial.number(), found.problem.file});
     add_problem(trial, found.problem);
-    if (found.step && !trial.snapshot().find_step(*found.step)) {
-      add_step(*found.step);
+    if (found.problem.step && !trial.snapshot().find_step(*found.problem.step)) {
+      add_step(*found.problem.step);
     }
   }
 }

@@ -9,6 +9,10 @@
 
 namespace smd {
 
+std::string shown_message(const Finding& finding) {
+  return (finding.worker && finding.several_workers ? *finding.worker + ": " : "") + finding.message;
+}
+
 std::string_view to_string(RuleStatus status) noexcept {
   constexpr std::array<std::string_view, 5> names = {"NoIssuesFound", "IssuesFound", "Error", "InProgress",
                                                      "NotEvaluated"};

@@ -334,15 +334,15 @@ void RuleRun::add_finding(Finding finding) {
   if (finding.message.empty()) {
     finding.message = finding_text(finding);
   }
-  finding.message.insert(0, finding.worker ? worker_prefix(*finding.worker) : "");
+  finding.several_workers = base_->several_workers();
   for (const Trial* const other : other_trials()) {
     finding.message += ", compared with " + printable(other->path());
   }
   own().findings.push_back(std::move(finding));
 }
 
-std::string RuleRun::worker_prefix(std::string_view worker) const {
-  return base_->several_workers() ? std::string(worker) + ": " : "";
+std::string RuleRun::shown(const std::string& worker, const std::string& text) const {
+  return shown_message({.worker = worker, .several_workers = base_->several_workers(), .message = text});
 }
 
 void RuleRun::keep_findings(std::size_t most) {
@@ -471,7 +471,7 @@ void RuleRun::settle_status() {
     own().message = "the rule failed: " + printable(failure_);
   } else if (!own().findings.empty()) {
     own().status = RuleStatus::issues_found;
-    own().message = own().findings.front().message;
+    own().message = shown_message(own().findings.front());
   } else if (!unread.empty()) {
     own().status = RuleStatus::error;
     own().message = std::exchange(unread, {});

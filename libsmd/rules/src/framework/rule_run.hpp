@@ -100,8 +100,8 @@ class RuleRun {
   [[nodiscard]] std::string parameter_of(const std::string& item) const;
   /// Calls `visit` with each row of a trial (0: the base trial, n: the other trial n - 1) at steps in range.
   void for_each_row(std::size_t number, const std::function<void(SavedRow)>& visit) const;
-  /// Returns `worker_2: `, with which messages begin if the trial has several workers; else nothing.
-  [[nodiscard]] std::string worker_prefix(std::string_view worker) const;
+  /// Returns a text about a worker as `shown_message` returns that of a finding.
+  [[nodiscard]] std::string shown(const std::string& worker, const std::string& text) const;
   /// As `RuleSummary::saved`.
   [[nodiscard]] std::vector<std::string_view> saved_tensors(SelectionId selection, std::size_t number) const;
 

@@ -3,6 +3,7 @@
 
 #include "layout/checkpoints/checkpoint_names.hpp"
 #include "layout/checkpoints/trainer_state.hpp"
+#include "layout/folder_walk.hpp"
 #include "text/limits.hpp"
 #include "text/path.hpp"
 #include "wire/first_bytes.hpp"
@@ -106,18 +107,16 @@ TensorFileHeader read_header(storage::Storage& storage, const std::string& path,
   result.stamp = (*file)->stamp();
   const std::uint64_t size = (*file)->size();
   result.hole = age(path, result.written) < young && (*file)->ends_in_hole();
-  std::array<std::byte, wire::telling_bytes> bytes{};
-  const auto got = (*file)->read_at(0, std::span(bytes).first(std::min<std::uint64_t>(size, bytes.size())));
-  if (!got) {
-    result.unreadable = got.problem();
+  const auto first = read_first_bytes(**file, wire::telling_bytes);
+  if (!first) {
+    result.unreadable = first.problem();
     return result;
   }
-  const std::span<const std::byte> first(bytes.data(), *got);
-  const wire::KnownFile* const known = wire::known_file(first, path);
+  const wire::KnownFile* const known = wire::known_file(*first, path);
   const bool named_safetensors = path.ends_with(safetensors_ending);
-  if (wire::looks_like_safetensors(first)) {
-    read_safetensors(**file, first, result);
-  } else if (pytorch::may_be_torch_file(first) && (known == nullptr || known->kind != wire::FileKind::npz)) {
+  if (wire::looks_like_safetensors(*first)) {
+    read_safetensors(**file, *first, result);
+  } else if (pytorch::may_be_torch_file(*first) && (known == nullptr || known->kind != wire::FileKind::npz)) {
     take(pytorch::read_torch_file({**file, 0, size}, stop), result);
   } else if (is_doubtful(path) && !wire::may_stand_for_checkpoint(known)) {
     result.foreign = true;
@@ -128,7 +127,7 @@ TensorFileHeader read_header(storage::Storage& storage, const std::string& path,
       result.header.problems.add(damaged(say(*known), 0));
     }
   } else if (named_safetensors) {
-    read_safetensors(**file, first, result);
+    read_safetensors(**file, *first, result);
   } else {
     result.header.problems.add(damaged("is neither a file of PyTorch nor of safetensors", 0));
   }

@@ -230,13 +230,12 @@ class Planner {
                                  const CheckpointFolder& contents) {
     std::map<std::tuple<std::string, std::string, std::uint32_t>, TensorSet> sets;
     const auto set_of = [&](std::string_view stem, std::string_view ending, std::uint32_t of) -> TensorSet& {
-      TensorSet& set = sets[{std::string(stem), std::string(ending), of}];
-      set.folder = folder;
-      set.component = component;
-      set.stem = stem;
-      set.ending = ending;
-      set.of = of;
-      return set;
+      TensorSet empty = {.folder = folder,
+                         .component = std::string(component),
+                         .stem = std::string(stem),
+                         .ending = std::string(ending),
+                         .of = of};
+      return sets.try_emplace({empty.stem, empty.ending, of}, std::move(empty)).first->second;
     };
     for (const storage::DirEntry& file : contents.files) {
       const TensorFileName name = split_tensor_file_name(file.name);
@@ -374,7 +373,7 @@ class Planner {
   void choose() {
     if (!numbered_.empty()) {
       choose_numbered();
-      leave_out_root("its name has no number");
+      leave_out_root();
       leave_out_labelled(nullptr);
     } else if (!root_.checkpoint.sets.empty()) {
       root_.labelled_number = number_of({}, stated_by(root_.checkpoint.sets), step_of_name(place_));
@@ -451,12 +450,12 @@ class Planner {
     }
   }
 
-  void leave_out_root(std::string_view why) {
+  void leave_out_root() {
     std::string last;
     for (const TensorSet& set : root_.checkpoint.sets) {
       const std::string& name = set.folder.empty() ? set.stem : set.folder;
       if (name != last) {
-        leave_out(name, why);
+        leave_out(name, "its name has no number");
         last = name;
       }
     }

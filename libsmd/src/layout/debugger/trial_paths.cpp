@@ -5,9 +5,12 @@
 #include "text/mapped.hpp"
 #include "text/path.hpp"
 
+#include <fmt/compile.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <vector>
 
 namespace smd::detail::layout {
@@ -56,23 +59,11 @@ std::string worker_name(std::string_view worker_part) { return translated(worker
 std::string worker_part(std::string_view worker) { return translated(worker, "/:", "_-"); }
 
 void append_step_digits(std::string& text, std::int64_t step) {
-  std::array<char, 24> digits{};
-  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), step);
-  std::string_view number(digits.data(), static_cast<std::size_t>(end - digits.data()));
-  std::size_t width = 12;
-  if (number.starts_with('-')) {
-    text.push_back('-');
-    number.remove_prefix(1);
-    width = 11;
-  }
-  text.append(width - std::min(width, number.size()), '0');
-  text.append(number);
+  fmt::format_to(std::back_inserter(text), FMT_COMPILE("{:012}"), step);
 }
 
 void append_index_leaf(std::string& text, std::int64_t step, std::string_view worker_part) {
-  append_step_digits(text, step);
-  text.push_back('_');
-  text.append(worker_part).append(".json");
+  fmt::format_to(std::back_inserter(text), FMT_COMPILE("{:012}_{}.json"), step, worker_part);
 }
 
 bool is_index_leaf(std::string_view leaf, const IndexFileName& name) noexcept {
@@ -84,23 +75,17 @@ bool is_index_leaf(std::string_view leaf, const IndexFileName& name) noexcept {
 }
 
 std::string index_path(std::int64_t step, std::string_view worker_part) {
-  const std::string thousands = std::to_string(step / 1000);
-  std::string path(index_folder);
-  path.push_back('/');
-  path.append(9 - std::min<std::size_t>(9, thousands.size()), '0').append(thousands).push_back('/');
+  std::string path = fmt::format("{}/{:0>9}/", index_folder, step / 1000);
   append_index_leaf(path, step, worker_part);
   return path;
 }
 
 std::string event_path(std::int64_t step, std::string_view worker_part) {
   std::string path;
-  path.reserve(7 + 12 + 1 + 12 + 1 + worker_part.size() + 9);
-  path.append(events_folder).push_back('/');
-  append_step_digits(path, step);
-  path.push_back('/');
-  append_step_digits(path, step);
-  path.push_back('_');
-  path.append(worker_part).append(".tfevents");
+  path.reserve(events_folder.size() + std::string_view("/000000000010/000000000010_.tfevents").size() +
+               worker_part.size());
+  fmt::format_to(std::back_inserter(path), FMT_COMPILE("{}/{:012}/{:012}_{}.tfevents"), events_folder, step, step,
+                 worker_part);
   return path;
 }
 

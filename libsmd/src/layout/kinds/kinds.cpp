@@ -53,8 +53,6 @@ std::vector<LayoutKind>& table() {
   return rows;
 }
 
-bool counts(const LayoutKind& kind, std::string_view only) noexcept { return only.empty() || kind.traits.name == only; }
-
 using HeldFolders = std::map<std::string, Held, std::less<>>;  // of one layout, by path
 
 /// Returns whether a trial above a folder reads its data.
@@ -78,7 +76,7 @@ AddedKind::~AddedKind() { table().pop_back(); }
 std::string contents_of_kinds(std::string_view only) {
   std::vector<std::string_view> all;
   for (const LayoutKind& kind : kinds()) {
-    if (counts(kind, only)) {
+    if (kind.counts(only)) {
       all.push_back(kind.contents);
     }
   }
@@ -92,7 +90,7 @@ std::string contents_of_kinds(std::string_view only) {
 Recognised recognise(FolderWalk& folder, std::string_view only) {
   Recognised found;
   for (const LayoutKind& kind : kinds()) {
-    std::optional<Held> held = counts(kind, only) ? kind.holds(folder) : std::nullopt;
+    std::optional<Held> held = kind.counts(only) ? kind.holds(folder) : std::nullopt;
     if (!held) {
       continue;
     }
@@ -113,7 +111,7 @@ std::vector<std::string> find_trials(FolderWalk& walk, std::string_view only) {
   do {
     std::span<const std::string_view> own;
     for (std::size_t i = 0; i < kinds().size(); ++i) {
-      if (std::optional<Held> held = counts(kinds()[i], only) ? kinds()[i].holds(walk) : std::nullopt) {
+      if (std::optional<Held> held = kinds()[i].counts(only) ? kinds()[i].holds(walk) : std::nullopt) {
         own = held->own_folders.empty() ? own : held->own_folders;
         of_kinds[i].emplace(walk.path(), *std::move(held));
       }

@@ -66,9 +66,7 @@ void read_hyperparameters(storage::Storage& storage, Extras& extras) {
     text.resize(got ? *got : 0);
     extras.hyperparameter_records += text.empty() ? 0 : 1;
     for (std::string_view rest = text; !rest.empty();) {
-      const std::size_t end = std::min(rest.find('\n'), rest.size());
-      const std::string_view line = rest.substr(0, end);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+      const std::string_view line = text::next_part(rest, "\n");
       const std::size_t next = rest.find_first_not_of(" \t");
       const bool goes_on = next != 0 && next != rest.npos && !contains(std::string_view("#\r\n"), rest[next]);
       const std::size_t colon = line.find(": ");

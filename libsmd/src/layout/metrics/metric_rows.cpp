@@ -113,9 +113,12 @@ class MetricTaker {
       } while (!cursor_.form && reader.text().size() <= limits::row_bytes && reader.more());
       reader.skip(cursor_.form && reader.text().starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
     }
-    auto refused = !cursor_.form                      ? std::nullopt
-                   : *cursor_.form == MetricForm::csv ? read_csv(reader)
-                                                      : read_json(reader);
+    std::optional<Problem> refused;
+    if (cursor_.form == MetricForm::csv) {
+      refused = read_csv(reader);
+    } else if (cursor_.form) {
+      read_json(reader);
+    }
     // No header or row so far, but NULs: damage if the log is at rest, an unfinished line if it is followed.
     if (cursor_.columns.empty() && !request_.stopped() && reader.text().find('\0') != std::string_view::npos) {
       tell_rest(reader.text(), reader.offset(), false);
@@ -152,20 +155,13 @@ class MetricTaker {
   }
 
   std::uint32_t column_of(std::string_view name) {
-    std::uint32_t id = previous_ == no_id ? no_id : cursor_.columns[previous_].next;
-    if (id == no_id || cursor_.names[id] != name) {
-      id = cursor_.names.add(name);
-      if (id == cursor_.columns.size()) {
-        MetricColumn& column = cursor_.columns.emplace_back();
-        column.role = role_of(name, cursor_.form != MetricForm::csv);
-        column.rank = rank_of_step_name(name);
-      }
-      if (previous_ != no_id) {
-        cursor_.columns[previous_].next = id;
-      }
+    const std::size_t known = cursor_.columns.size();
+    previous_ = id_of_next(cursor_.names, cursor_.columns, previous_, name);
+    if (cursor_.columns.size() != known) {
+      cursor_.columns.back().role = role_of(name, cursor_.form != MetricForm::csv);
+      cursor_.columns.back().rank = rank_of_step_name(name);
     }
-    previous_ = id;
-    return id;
+    return previous_;
   }
 
   // CSV
@@ -383,7 +379,7 @@ class MetricTaker {
 
   // JSON
 
-  std::optional<Problem> read_json(ForwardReader& reader) {
+  void read_json(ForwardReader& reader) {
     const bool lines = *cursor_.form == MetricForm::lines;
     for (unsigned count = 0; count % taken_between_questions != 0 || !request_.stopped(); ++count) {
       if (take_alike(reader)) {
@@ -398,7 +394,7 @@ class MetricTaker {
         if (behind != text.npos && request_.as_it_stands) {
           damage(reader.offset() + behind, "what stands behind the array is left out");
         }
-        return std::nullopt;
+        return;
       }
       const std::size_t line_end = text.find('\n');
       std::optional<std::size_t> length;
@@ -410,7 +406,7 @@ class MetricTaker {
       }
       if (!length && text.size() > limits::row_bytes) {
         if (!leave_out_line(reader, "a line is longer than the limit (row_bytes)")) {
-          return std::nullopt;
+          return;
         }
         continue;
       }
@@ -438,12 +434,11 @@ class MetricTaker {
         } else if (!lines && request_.as_it_stands) {
           cursor_.rest = remark_at(reader.offset(), "the array is not closed");
         }
-        return std::nullopt;
+        return;
       }
       (void)take_object(text.substr(0, *length), reader.offset(), false);
       reader.skip(*length);
     }
-    return std::nullopt;
   }
 
   /// Returns where an object stands behind a comma, as none does within an object; 0 if that is nowhere.

@@ -5,10 +5,6 @@
 #include "layout/layout_kind.hpp"
 #include "layout/series_rows.hpp"
 #include "layout/tensorboard/event_files.hpp"
-#include "text/limits.hpp"
-#include "types/problem_list.hpp"
-
-#include <smd/problem.hpp>
 
 #include <chrono>
 #include <cstdint>

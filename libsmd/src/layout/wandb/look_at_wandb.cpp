@@ -151,7 +151,8 @@ class WandbTaker {
         return take_stats();
       case WandbRecord::Kind::config:
       case WandbRecord::Kind::run:
-        return take_config();
+        take_config();
+        return ok();
       case WandbRecord::Kind::alert:
         take_alert();
         return ok();
@@ -455,7 +456,7 @@ class WandbTaker {
     }
   }
 
-  Status take_config() {
+  void take_config() {
     std::map<std::string, std::string>& all = cursor_.extras.hyperparameters;
     cursor_.extras.hyperparameter_records += record_.items.empty() ? 0 : 1;
     for (const WandbRecord::Item& item : record_.removed) {
@@ -473,7 +474,6 @@ class WandbTaker {
         }
       }
     }
-    return ok();
   }
 
   [[nodiscard]] std::string path_of(const WandbRecord::Item& item) const {

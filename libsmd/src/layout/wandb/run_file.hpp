@@ -5,7 +5,6 @@
 #include "layout/forward_reader.hpp"
 #include "layout/layout.hpp"
 #include "storage/storage.hpp"
-#include "types/outcome.hpp"
 #include "wire/wandb_record.hpp"
 
 #include <smd/problem.hpp>
