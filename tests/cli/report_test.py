@@ -294,7 +294,7 @@ class Report(unittest.TestCase):
     def test_overtraining_names_the_loss_that_stands_still(self):
         log = self.csv("log.csv", ["step,train/loss,val/loss", *(f"{step},0.5,{3 - step / 10}" for step in range(20))])
         health = self.page(log, status=1).by_id("health").text()
-        self.assertIn("train/loss does not get better any more, from step 5 on (train 5)", health)
+        self.assertIn("train/loss no longer gets better by delta or more, from step 5 on (train 5)", health)
 
     def test_of_equal_least_losses_the_first(self):
         for values, said in (((2, .5, .5, .5, 1, .5), "loss was least at step 1 (0.5), and is again 0.5 at step 5"),

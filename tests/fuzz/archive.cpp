@@ -45,7 +45,7 @@ SMD_FUZZ_ENTRY(archive)(const std::uint8_t* data, std::size_t size) {
   for (const auto& [hash, index] : archive->names) {
     SMD_REQUIRE(index < archive->members.size());
   }
-  const MemberSource source(std::move(archive->members), false, true, {});
+  const MemberSource source(std::move(archive->members), false, {});
   std::size_t wrong = 0;
   source.verify_others(file, {}, [&](const Problem& problem) { wrong += problem.text.empty() ? 0 : 1; });
   std::size_t again = 0;

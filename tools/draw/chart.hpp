@@ -42,11 +42,13 @@ struct CurveFacts {
   PointCounts counts;
   ChartPoint first;
   ChartPoint last;
+  double widest = 0;                ///< The greatest distance between two points in a row, along x.
   std::optional<ChartPoint> least;  ///< The first of the smallest finite numbers.
   std::optional<ChartPoint> greatest;
 
   void add(const ChartPoint& point) noexcept {
     first = counts.points == 0 ? point : first;
+    widest = counts.points == 0 ? 0 : std::max(widest, point.x - last.x);
     last = point;
     counts.add(point.y);
     if (std::isfinite(point.y)) {

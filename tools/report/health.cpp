@@ -6,6 +6,7 @@
 #include "requests/requests.hpp"
 #include "sections.hpp"
 #include "text/loss_name.hpp"
+#include "text/words.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,7 +39,7 @@ constexpr std::array<RuleWords, 9> rule_words = {{
     {"VanishingGradient", true, "{} is vanishingly small"},
     {"LossNotDecreasing", false, "{} does not fall any more", true},
     {"Overfit", false, "{} is too far above the loss of training", true},
-    {"Overtraining", false, "{} does not get better any more", true},
+    {"Overtraining", false, "{} no longer gets better by delta or more", true},
     {"WeightUpdateRatio", false, "updates of {} are too large or too small beside it"},
 }};
 
@@ -53,8 +54,68 @@ bool triggered(const RuleResult& result) {
   return result.status == RuleStatus::issues_found && !result.findings.empty();
 }
 
-// Says which number is a loss by its name or collection, if rules were to follow losses and none was evaluated; or
-// which loss rose, if LossNotDecreasing was not evaluated; else nothing. Of two or three values, a rise may be noise.
+bool is_loss(const std::string& name, const TensorHistory& history) {
+  return history.role == Role::loss || (history.scalar() && smd::text::is_loss_name(name));
+}
+
+// Whether a scalar may be what training makes less, under a name that is unknown: nothing of the machine or the
+// schedule, and not one whose greatest value is the best.
+bool may_be_loss(const std::string& name) {
+  constexpr auto others = std::to_array<std::string_view>(
+      {"acc",  "accuracy", "auc",    "cpu",    "epoch",      "epochs",  "f1",    "fps",
+       "gpu",  "grad",     "iou",    "lr",     "map",        "memory",  "norm",  "precision",
+       "rate", "recall",   "return", "reward", "runtime",    "samples", "score", "seconds",
+       "size", "speed",    "step",   "steps",  "throughput", "time",    "tokens"});
+  const std::vector<std::string> words = smd::text::split_words(name);
+  return std::ranges::find_first_of(words, others) == words.end();
+}
+
+// Says which loss ended while other scalars of its worker, which it was logged beside, went on. A job may log nothing
+// in place of NaN. Not so of a loss that another one followed, as in a new stage of training.
+std::string ended_loss(const TrialReport& trial) {
+  for (const auto& [name, history] : trial.histories.tensors) {
+    for (const auto& [worker, curve] : history.workers) {
+      const CurveFacts& loss = curve.facts();
+      const double end = loss.last.x;
+      if (loss.counts.points < 3 || !is_loss(name, history)) {
+        continue;
+      }
+      bool followed = false;
+      double went_on = end;
+      for (const auto& [other, of_other] : trial.histories.tensors) {
+        const auto found = of_other.workers.find(worker);
+        if (found == of_other.workers.end() || found->second.facts().last.x - end <= 3 * loss.widest ||
+            other.starts_with("system/")) {
+          continue;
+        }
+        const bool began_later = found->second.facts().first.x > end;
+        followed = followed || (began_later && is_loss(other, of_other));
+        const auto later = [end](const ChartPoint& point) { return point.x > end; };
+        if (!began_later && std::ranges::count_if(found->second.chart_curve({}, 1024).points, later) >= 3) {
+          went_on = std::max(went_on, found->second.facts().last.x);
+        }
+      }
+      if (went_on > end && !followed) {
+        return fmt::format("{} has no value after step {:.0f}; the run goes on to step {:.0f}", name, end, went_on);
+      }
+    }
+  }
+  return {};
+}
+
+// What a loss did that LossNotDecreasing did not evaluate. Of two or three values, a small rise may be noise.
+std::string_view remarkable(const CurveFacts& loss) {
+  const double first = loss.first.y;
+  const double last = loss.last.y;
+  if (loss.counts.points < 4) {
+    return loss.counts.points > 1 && first > 0 && last > 2 * first ? "rose" : "";
+  }
+  // As the parameters increase_threshold_percent and difference_percent are by default.
+  return last > first + 0.05 * std::abs(first) ? "rose" : last > first - 0.001 * std::abs(first) ? "did not fall" : "";
+}
+
+// Says which number is a loss by its name or collection, or that none is, if rules were to follow losses and none was
+// evaluated; or which loss rose or did not fall, if LossNotDecreasing was not evaluated; else nothing.
 std::string unjudged_loss(const TrialReport& trial) {
   std::vector<std::string_view> rules;  // that could not be evaluated
   bool any_evaluated = false;
@@ -69,21 +130,25 @@ std::string unjudged_loss(const TrialReport& trial) {
   }
   std::string what;
   for (const auto& [name, history] : trial.histories.tensors) {
-    const bool loss = history.role == Role::loss || (history.scalar() && smd::text::is_loss_name(name));
-    if (!any_evaluated && what.empty() && loss) {
+    if (!any_evaluated && what.empty() && is_loss(name, history)) {
       what = name + " was saved";
     }
   }
   for (const LossFacts& loss : losses_of(trial)) {
-    const double first = loss.facts.first.y;
-    const bool rose = loss.facts.last.y > first + 0.05 * std::abs(first);  // increase_threshold_percent, by default
-    if (may_rise && what.empty() && loss.facts.counts.points >= 4 && rose) {
-      what = loss.name() + " rose";
+    const std::string_view did = remarkable(loss.facts);
+    if (may_rise && what.empty() && !did.empty()) {
+      what = fmt::format("{} {}", loss.name(), did);
     }
   }
-  return rules.empty() || what.empty()
-             ? std::string()
-             : fmt::format("Not sure: {}, but {} could not be evaluated", what, fmt::join(rules, ", "));
+  std::vector<std::string> unknown = trial.facts.scalars;
+  std::erase_if(unknown, [&](const std::string& name) { return trial.history(name) == nullptr || !may_be_loss(name); });
+  if (may_rise && !any_evaluated && what.empty() && !unknown.empty() && trial.facts.layout != "checkpoints") {
+    return fmt::format(
+        "no loss is known by its name ({}); -r LossNotDecreasing -p tensor_regex=PATTERN says which it is",
+        text::listed(unknown, 3));
+  }
+  return rules.empty() || what.empty() ? std::string()
+                                       : fmt::format("{}, but {} could not be evaluated", what, fmt::join(rules, ", "));
 }
 
 // ` of worker_2`, if the trial has other workers.
@@ -284,8 +349,10 @@ Headline headline_of(const TrialReport& trial) {
   if (evaluated == 0) {
     return {"unknown", "Not evaluated: no rule had anything to evaluate"};
   }
-  if (std::string text = unjudged_loss(trial); !text.empty()) {
-    return {"unknown", std::move(text)};
+  for (const std::string& text : {trial.facts.lost_loss, ended_loss(trial), unjudged_loss(trial)}) {
+    if (!text.empty()) {
+      return {"unknown", "Not sure: " + text};
+    }
   }
   return {"good", fmt::format("No sign of trouble: {} looked, none found anything", looked)};
 }

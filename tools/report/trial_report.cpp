@@ -11,6 +11,7 @@
 #include "select/saved_forms.hpp"
 #include "select/select.hpp"
 #include "select/trial_times.hpp"
+#include "text/loss_name.hpp"
 
 #include <fmt/format.h>
 
@@ -77,6 +78,16 @@ HeatMap read_map(const Trial& trial, const std::string& tensor, const std::vecto
   return map;
 }
 
+// Keeps the first text that says what a loss lacks: `'val_loss': 3 values are not numeric and left out`.
+void note_lost_loss(TrialFacts& facts, std::string_view text) {
+  const std::size_t end = text.find("': ");
+  const std::size_t begin = end == 0 || end == text.npos ? text.npos : text.rfind('\'', end - 1);
+  const bool begins = begin == 0 || (begin != text.npos && text.substr(0, begin).ends_with(": "));
+  if (begins && facts.lost_loss.empty() && smd::text::is_loss_name(text.substr(begin + 1, end - begin - 1))) {
+    facts.lost_loss = text.substr(begin);
+  }
+}
+
 }  // namespace
 
 void FindingTally::add(const Finding& finding) {
@@ -132,6 +143,7 @@ TrialFacts facts_of(const Trial& trial) {
   }
   facts.modes = mapped(modes, [](Mode mode) { return std::string(to_string(mode)); });
   facts.collections = keys_of(trial.collections());
+  facts.scalars = trial.tensor_names({.collections = {"scalars"}});
   facts.superseded = sum_of(trial.superseded(), [](const auto& one) { return one.second; });
   for (const OtherValue& other : trial.other_values()) {
     if (other.kind == "alert") {
@@ -152,9 +164,11 @@ TrialFacts facts_of(const Trial& trial) {
         break;
       case ProblemKind::remark:
         facts.notes.push_back(to_string(problem));
+        [[fallthrough]];
+      case ProblemKind::note:
+        note_lost_loss(facts, problem.text);
         break;
       case ProblemKind::not_yet:
-      case ProblemKind::note:
       case ProblemKind::other_trial:
         break;
     }

@@ -52,7 +52,10 @@ class BestAndLast {
     }
   }
 
-  [[nodiscard]] const std::optional<ScalarValue>& best() const noexcept { return best_; }  ///< The first of equals.
+  /// The first of equals. Nullopt if it is a 0 that is doubted: then nobody can say what the best is.
+  [[nodiscard]] std::optional<ScalarValue> best() const noexcept {
+    return doubted_zero() && best_ && best_->number == 0 ? std::nullopt : best_;
+  }
   [[nodiscard]] const std::optional<ScalarValue>& last() const noexcept { return not_finite_ ? not_finite_ : last_; }
   /// Whether a 0 was left out, or all values are 0.
   [[nodiscard]] bool doubted_zero() const noexcept {

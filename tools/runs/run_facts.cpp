@@ -89,9 +89,8 @@ std::optional<ScalarFacts> scalar_facts(const ScalarColumn& column, bool doubts_
   for (const auto& [unused, value] : newest) {
     values.add_newest(value);
   }
-  const bool zero_is_best = values.best() && values.best()->number == 0;
   return ScalarFacts{.last = unknown_last && std::isfinite(values.last()->number) ? std::nullopt : values.last(),
-                     .least = values.doubted_zero() && zero_is_best ? std::nullopt : values.best(),
+                     .least = values.best(),
                      .greatest = greatest.best(),
                      .doubted_zero = values.doubted_zero(),
                      .of_one_mode = sum_of(parts, &ColumnPart::size) < column.size()};

@@ -43,9 +43,16 @@ class ForwardReader {
   }
   /// As `skip`, also bytes that were not read.
   void pass(std::uint64_t bytes) noexcept {
-    const std::size_t held = std::min<std::uint64_t>(bytes, end_ - begin_);
-    skip(held);
-    offset_ += bytes - held;
+    const bool held = bytes <= end_ - begin_;
+    begin_ = held ? begin_ + bytes : 0;
+    end_ = held ? end_ : 0;
+    offset_ += bytes;
+  }
+  /// Returns the bytes that were skipped last: 4 KiB, or all since the start or the last ones that were not read. Valid
+  /// until `more`.
+  [[nodiscard]] std::string_view skipped() const noexcept {
+    const std::size_t count = std::min(begin_, kept_bytes);
+    return {reinterpret_cast<const char*>(buffer_.get()) + begin_ - count, count};
   }
   /// Reads more. Returns false at the end of the file, and if reading failed.
   bool more() {
@@ -75,8 +82,10 @@ class ForwardReader {
 
  private:
   static constexpr std::size_t block_bytes = std::size_t{256} << 10;
+  static constexpr std::size_t kept_bytes = 4096;  // of those that were skipped
 
   void make_room() {
+    const std::size_t kept = std::min(begin_, kept_bytes);
     const std::size_t left = end_ - begin_;
     if (capacity_ - end_ < block_bytes / 2) {
       const std::size_t capacity = std::max(capacity_, left < block_bytes / 2 ? block_bytes : 2 * left);
@@ -84,13 +93,13 @@ class ForwardReader {
       if (capacity > capacity_) {
         next.reset(new std::byte[capacity + Buffer::padding]);
       }
-      std::memmove(next ? next.get() : buffer_.get(), buffer_.get() + begin_, left);
+      std::memmove(next ? next.get() : buffer_.get(), buffer_.get() + begin_ - kept, kept + left);
       if (next) {
         buffer_ = std::move(next);
         capacity_ = capacity;
       }
-      begin_ = 0;
-      end_ = left;
+      begin_ = kept;
+      end_ = kept + left;
     }
   }
 
@@ -103,19 +112,19 @@ class ForwardReader {
   std::optional<Problem> problem_;
 };
 
-/// The first bytes of a file, by which another file is known as a later copy of it, or the same file as written anew.
-struct FileHead {
+/// Some bytes of a file. By the first, another file is known as a later copy of it, or the same file as written anew.
+struct FileBytes {
   static constexpr std::uint64_t most_bytes = 4096;
 
-  /// Reads them: fewer than `bytes` if the file has no more or cannot be read.
-  FileHead(const storage::File& file, std::uint64_t bytes) {
+  /// Reads the first ones: fewer than `bytes` if the file has no more or cannot be read.
+  FileBytes(const storage::File& file, std::uint64_t bytes) {
     std::array<char, most_bytes> buffer{};
     const auto got = file.read_at(0, std::as_writable_bytes(std::span(buffer).first(std::min(bytes, most_bytes))));
-    count = got ? *got : 0;
-    hash = std::hash<std::string_view>()({buffer.data(), count});
+    *this = FileBytes(std::string_view(buffer.data(), got ? *got : 0));
   }
-  FileHead() = default;
-  bool operator==(const FileHead&) const = default;
+  explicit FileBytes(std::string_view bytes) : count(bytes.size()), hash(std::hash<std::string_view>()(bytes)) {}
+  FileBytes() = default;
+  bool operator==(const FileBytes&) const = default;
 
   std::size_t count = 0;
   std::size_t hash = 0;
@@ -127,18 +136,18 @@ struct GrowingFile {
   /// Taken before it was last read, and before it was compared with `head`; nullopt: it must be read again.
   std::optional<storage::FileStamp> stamp;
   std::uint64_t offset = 0;                         ///< Of what was not read.
-  FileHead head;                                    ///< Read only if the file may be looked at again.
+  FileBytes head;                                   ///< Read only if the file may be looked at again.
   ProblemList problems{limits::problems_per_file};  ///< Of what was read.
   std::optional<Problem> rest;  ///< Why the bytes after `offset` were not read, or what is said of the file's end.
 
   /// Takes the head of `file` before it is read. Returns false if it is not what was read up to `offset`; the next look
   /// then takes it for another file. Call it again after reading if writers overwrite such files.
   [[nodiscard]] bool take_head(const storage::File& file) {
-    const FileHead now(file, FileHead::most_bytes);  // first: if the file is overwritten then, the comparison fails
-    const bool same = head.count == 0                      ? offset == 0
-                      : head.count == FileHead::most_bytes ? now == head
-                                                           : FileHead(file, head.count) == head;
-    head = same ? now : FileHead();
+    const FileBytes now(file, FileBytes::most_bytes);  // first: if the file is overwritten then, the comparison fails
+    const bool same = head.count == 0                       ? offset == 0
+                      : head.count == FileBytes::most_bytes ? now == head
+                                                            : FileBytes(file, head.count) == head;
+    head = same ? now : FileBytes();
     stamp = same ? stamp : storage::FileStamp();  // which no file has
     return same;
   }
@@ -156,7 +165,7 @@ struct GrowingFile {
       return storage::size_of(now) >= read;
     }
     const auto opened = storage.open(path);
-    return opened && head.count >= telling_bytes && FileHead(**opened, head.count) == head;
+    return opened && head.count >= telling_bytes && FileBytes(**opened, head.count) == head;
   }
 };
 

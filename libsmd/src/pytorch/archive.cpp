@@ -165,8 +165,8 @@ Outcome<std::string> read_member(const storage::File& file, const Member& member
   if (bytes && member.method == deflated) {
     bytes = inflated(*bytes, member.size, *begin);
   }
-  return bytes && crc32(std::as_bytes(std::span(*bytes))) != member.crc ? damaged("its checksum is wrong", *begin)
-                                                                        : std::move(bytes);
+  const bool wrong = bytes && member.has_checksum && crc32(std::as_bytes(std::span(*bytes))) != member.crc;
+  return wrong ? damaged("its checksum is wrong", *begin) : std::move(bytes);
 }
 
 std::optional<std::uint32_t> Archive::find(std::string_view name) const {
@@ -333,6 +333,8 @@ Outcome<Archive> read_archive(const FileSection& section, ProblemList& problems,
   if (!std::ranges::is_sorted(found, before)) {
     std::ranges::stable_sort(found, before);
   }
+  // PyTorch writes 0 for each member's checksum if it was told to compute none (`compute_crc32`).
+  const bool has_checksums = std::ranges::any_of(found, [](const Entry& entry) { return entry.member.crc != 0; });
   Archive archive;
   archive.members.reserve(found.size());
   archive.names.reserve(found.size());
@@ -341,6 +343,7 @@ Outcome<Archive> read_archive(const FileSection& section, ProblemList& problems,
       archive.names.emplace_back(entry.hash, static_cast<std::uint32_t>(archive.members.size()));
     }
     archive.members.push_back(entry.member);
+    archive.members.back().has_checksum = has_checksums;
   }
   std::ranges::sort(archive.names);
   for (std::size_t i = 1; i < archive.names.size(); ++i) {
@@ -356,12 +359,11 @@ Outcome<Archive> read_archive(const FileSection& section, ProblemList& problems,
   return archive;
 }
 
-MemberSource::MemberSource(std::vector<Member> members, bool is_swapped, bool is_archive,
-                           std::optional<storage::FileStamp> of_file)
+MemberSource::MemberSource(std::vector<Member> members, bool is_swapped, std::optional<storage::FileStamp> of_file)
     : members_(std::move(members)), states_(new std::atomic<State>[members_.size()]()) {
   stamp = of_file;
   swapped = is_swapped;
-  has_checksums = is_archive;
+  has_checksums = std::ranges::any_of(members_, &Member::has_checksum);
 }
 
 /// Precondition: there is a member.
@@ -377,7 +379,7 @@ Outcome<std::uint64_t> MemberSource::find(const storage::File& file, std::uint64
 }
 
 Status MemberSource::verify(const storage::File& file, std::uint64_t offset, const ReadOptions& options) const {
-  return has_checksums ? verify_member(file, member_at(offset), options) : ok();
+  return verify_member(file, member_at(offset), options);
 }
 
 Status MemberSource::verify_member(const storage::File& file, std::size_t i, const ReadOptions& options) const {
@@ -387,7 +389,7 @@ Status MemberSource::verify_member(const storage::File& file, std::size_t i, con
     return ok();
   }
   const auto begin = content_begin(file, member);
-  if (!begin || member.method != 0) {
+  if (!begin || member.method != 0 || !member.has_checksum) {
     return begin ? conclude(file, i, member.crc) : refuse(file, i, begin.problem());
   }
   const unsigned jobs = std::max(options.jobs, 1U);
@@ -435,7 +437,8 @@ Status MemberSource::conclude(const storage::File& file, std::size_t i, std::uin
 bool MemberSource::protects(std::uint64_t offset, std::uint64_t bytes) const {
   const std::size_t i = member_at(offset);
   const Member& member = members_[i];
-  return has_checksums && states_[i] != right && member.method == 0 && offset == member.begin && bytes == member.stored;
+  return member.has_checksum && states_[i] != right && member.method == 0 && offset == member.begin &&
+         bytes == member.stored;
 }
 
 Outcome<bool> MemberSource::verify_read(const storage::File& file, std::uint64_t offset, const storage::ReadRun& run,
@@ -471,7 +474,7 @@ Outcome<bool> MemberSource::verify_read(const storage::File& file, std::uint64_t
 
 void MemberSource::verify_others(const storage::File& file, const Stop& stop,
                                  const std::function<void(Problem)>& report) const {
-  for (std::size_t i = 0; has_checksums && i < members_.size(); ++i) {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
     const bool known = !members_[i].sound || states_[i] == wrong;
     if (Status verified = known ? ok() : verify_member(file, i, {1, stop}); !verified) {
       report(std::move(verified.problem()));

@@ -48,6 +48,7 @@ struct Member {
   std::uint16_t method = 0;     ///< 0: stored, 8: deflated.
   bool sound = false;           ///< It is there once and overlaps nothing.
   bool has_descriptor = false;  ///< Its sizes stand behind it.
+  bool has_checksum = false;    ///< `crc` is its checksum; otherwise it has none.
 };
 
 /// Reads a member's local header, and checks that it agrees with the directory. Returns where the member's bytes begin.
@@ -55,7 +56,7 @@ struct Member {
 [[nodiscard]] Outcome<std::uint64_t> content_begin(const storage::File& file, const Member& member,
                                                    std::string* name = nullptr);
 
-/// Reads and inflates a member of at most `most` bytes, and checks its checksum.
+/// Reads and inflates a member of at most `most` bytes, and checks its checksum if it has one.
 [[nodiscard]] Outcome<std::string> read_member(const storage::File& file, const Member& member, std::uint64_t most,
                                                const Stop& stop);
 
@@ -77,8 +78,7 @@ struct Archive {
 class MemberSource final : public storage::ElementSource {
  public:
   /// `members`: by offset.
-  MemberSource(std::vector<Member> members, bool is_swapped, bool is_archive,
-               std::optional<storage::FileStamp> of_file);
+  MemberSource(std::vector<Member> members, bool is_swapped, std::optional<storage::FileStamp> of_file);
 
   [[nodiscard]] Outcome<std::uint64_t> find(const storage::File& file, std::uint64_t offset) const override;
   [[nodiscard]] Status verify(const storage::File& file, std::uint64_t offset,

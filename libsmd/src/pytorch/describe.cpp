@@ -675,7 +675,7 @@ class Describer {
   /// Tells the elements of a tensor from others without reading them, if the file can.
   [[nodiscard]] std::string checksum_of(Ref tensor) {
     const auto storage = storage_of_tensor(pickle_.first_items(object_of(tensor).arguments)[0]);
-    const auto index = storage && storages_.is_archive ? storages_.find(storage->key) : std::nullopt;
+    const auto index = storage && storages_.has_checksums ? storages_.find(storage->key) : std::nullopt;
     return index ? " (checksum " + std::to_string(storages_.members[*index].crc) + ")" : std::string();
   }
 
@@ -784,7 +784,7 @@ class Describer {
       const auto elements = std::as_bytes(std::span(*bytes));
       held->held.assign(elements.begin(), elements.end());
       held->swapped = swapped_;
-      held->has_checksums = storages_.is_archive;  // of the pickle, which was verified
+      held->has_checksums = storages_.has_checksums;  // of the pickle, which was verified
       type_.source = held;
     }
     if (by_state && pickle_.kind(state[5]) != Kind::none) {
@@ -912,8 +912,7 @@ void describe(const Pickle& pickle, Storages& storages, TorchFile& file, const S
     Describer(*storages.constants, storages, file, stop, tensors).run_constants();
   }
   if (!storages.members.empty()) {
-    file.source = std::make_shared<const MemberSource>(std::move(storages.members), storages.swapped,
-                                                       storages.is_archive, storages.stamp);
+    file.source = std::make_shared<const MemberSource>(std::move(storages.members), storages.swapped, storages.stamp);
   }
   file.tensors = storages.find ? std::move(tensors).make(file.source)
                                : std::move(tensors).make(std::make_shared<const LostElements>());

@@ -230,6 +230,7 @@ class MetadataReader {
         return false;
       }
       const wire::FileTensor tensor = described->tensors[0];
+      source->has_checksums = source->has_checksums && tensor.source != nullptr && tensor.source->has_checksums;
       Place place = {file.path, {}, tensor.offset, tensor.length};
       place.type = std::make_shared<const ValueType>(ValueType{ValueForm::elements,
                                                                tensor.dtype,

@@ -168,7 +168,7 @@ class TorchFileReader {
     storages.swapped = *order == "big";
     storages.pickle_begin = loaded->begin;
     storages.pickle_is_stored = members[*data].method == 0;
-    storages.is_archive = true;
+    storages.has_checksums = members[*data].has_checksum;
     storages.stamp = stamp_;
     storages.members = std::move(archive->members);
     if (storages.pickle_is_stored) {

@@ -664,6 +664,85 @@ TEST_CASE("a long log that is begun anew, and alike, loses no row") {
   }
 }
 
+TEST_CASE("a long log whose last row is filled in later, and is no shorter then, is read again") {
+  struct Case {
+    std::string name, header, before, middle, behind, last, filled, next;
+  };
+  const Case cases[] = {
+      {"metrics.csv", "step,loss,val_loss\n", "", ",0.5,", "0.25\n", "100000,0.5,\n", "100000,0.5,0.75\n",
+       "100001,4,\n"},
+      {"metrics.jsonl", "", "{\"step\": ", ", \"loss\": 0.5, \"val_loss\": ", "0.25}\n",
+       "{\"step\": 100000, \"loss\": 0.5}\n", "{\"step\": 100000, \"loss\": 0.5, \"val_loss\": 0.75}\n",
+       "{\"step\": 100001, \"loss\": 4}\n"},
+      {"metrics.jsonl", "[\n", "{\"step\": ", ", \"loss\": 0.5, \"val_loss\": ", "0.25},\n",
+       "{\"step\": 100000, \"loss\": 0.5}\n]\n", "{\"step\": 100000, \"loss\": 0.5, \"val_loss\": 0.75},\n",
+       "{\"step\": 100001, \"loss\": 4}\n]\n"}};
+  for (const Case& one : cases) {
+    for (const std::int64_t rows : {400, 100'000}) {  // the threads read the latter
+      CAPTURE(one.name);
+      CAPTURE(rows);
+      std::string text = one.header;
+      Values right = {{"loss", 100'000, 0.5}, {"loss", 100'001, 4}, {"val_loss", 100'000, 0.75}};
+      for (std::int64_t step = 100'000 - rows; step < 100'000; ++step) {
+        text += one.before + std::to_string(step) + one.middle + one.behind;
+        right.insert(right.end(), {{"loss", step, 0.5}, {"val_loss", step, 0.25}});
+      }
+      std::sort(right.begin(), right.end());
+      Log log(metrics_layout(), one.name);
+      log.append(text + one.last);
+      log.look(false, 2);
+      log.write_over(text + one.filled + one.next);
+      log.look(false, 2);
+      CHECK_FALSE(log.damaged());
+      CHECK((log.values() == right));
+    }
+  }
+}
+
+TEST_CASE("a long log that is cut back and goes on in place, beyond where it ended, is read again") {
+  constexpr int cut_at = 900;
+  std::string before = "step,loss\n";
+  for (int step = 0; step < cut_at; ++step) {
+    before += std::to_string(step) + ",1.5\n";
+  }
+  std::string old = before;
+  std::string now = before;
+  Values right;  // those of the first look, and all of the other one
+  for (int step = 0; step < 1100; ++step) {
+    right.emplace_back("loss", step, step < cut_at ? 1.5 : 1.0625);
+    if (step < 1000) {
+      right.emplace_back("loss", step, step < cut_at ? 1.5 : 2.5);
+    }
+    if (step >= cut_at) {
+      old += step < 1000 ? std::to_string(step) + ",2.5\n" : "";
+      now += std::to_string(step) + ",1.0625\n";
+    }
+  }
+  std::sort(right.begin(), right.end());
+  Log log(metrics_layout(), "metrics.csv");
+  log.append(old);
+  log.look();
+  log.write_over(now);
+  const Found found = log.look();
+  CHECK(found.afresh);
+  CHECK(log.values() == right);
+}
+
+TEST_CASE("a long array that grows in place, and is indented, is not read again") {
+  std::string objects = "[\n  {\"step\": 0, \"loss\": 0}";
+  Log log(metrics_layout(), "metrics.jsonl");
+  Values right = {{"loss", 0, 0}};
+  for (int step = 1; step <= 300; ++step) {
+    objects += ",\n  {\"step\": " + std::to_string(step) + ", \"loss\": " + std::to_string(step) + "}";
+    right.emplace_back("loss", step, step);
+    log.write_over(objects + "\n]\n");
+    const Found found = log.look();
+    CHECK((!found.afresh || objects.size() < 5000));  // the end of a short one is among its first bytes
+  }
+  CHECK_FALSE(log.damaged());
+  CHECK(log.values() == right);
+}
+
 TEST_CASE("steps that no double has are exact") {
   constexpr std::int64_t far = 9007199254740993;
   Log crossing(metrics_layout(), "metrics.csv");

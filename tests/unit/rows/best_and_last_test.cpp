@@ -67,6 +67,8 @@ TEST_CASE("0 after positive values or NaN is not the best if it may stand for Na
   CHECK(best_and_last({{0, NAN}, {1, 0}}, true, true).doubted_zero());
   CHECK_FALSE(best_and_last({{0, 0}, {0, NAN}, {1, 0}}, true, true).best());  // NaN of another worker
   CHECK(best_and_last({{0, 0}, {1, 0}}, true, true).doubted_zero());
+  CHECK_FALSE(best_and_last({{0, 0}, {1, 0}}, true, true).best());  // all are 0
+  CHECK(best_and_last({{0, 0}, {1, 0}}).best()->step == 0);
   CHECK_FALSE(best_and_last({{0, 0}, {1, 0}}).doubted_zero());
   CHECK_FALSE(best_and_last({{0, 0}, {1, 1}}, true, true).doubted_zero());
   CHECK_FALSE(best_and_last({{0, 0}, {1, -1}}, true, true).doubted_zero());

@@ -25,7 +25,7 @@ TEST_CASE("no more features than nfeatures: exactly all of it") {
   CHECK(trial.run(feature_importance_overweight, {{"threshold", "1"}}).findings.empty());
 }
 
-TEST_CASE("a total of 0, below, or NaN is skipped; an infinite one has no share") {
+TEST_CASE("a total of 0, below, or NaN is skipped; the share of an infinite one is NaN, and there is a warning") {
   RuleTrial trial;
   trial.step(0, {{weight + "f0", {0}}, {weight + "f1", {0}}});
   trial.step(1, {{weight + "f0", {-1}}});
@@ -34,6 +34,10 @@ TEST_CASE("a total of 0, below, or NaN is skipped; an infinite one has no share"
   trial.step(4, {{saved("mean", weight + "f0"), {1}}});
   CHECK(trial.run(feature_importance_overweight).status == RuleStatus::not_evaluated);
   trial.step(5, {{weight + "f0", {inf}}});
+  const RuleResult infinite = trial.run(feature_importance_overweight);
+  CHECK(infinite.status == RuleStatus::not_evaluated);
+  CHECK(infinite.warnings == Texts{weight + "f0: 1 of 1 share is NaN: not compared"});
+  trial.step(6, {{weight + "f0", {1, 1, 1, 1, 1}}});
   CHECK(trial.run(feature_importance_overweight).status == RuleStatus::no_issues_found);
 }
 

@@ -605,6 +605,34 @@ TEST_CASE("what needs raw values is not evaluated on histograms, and says so") {
   }
 }
 
+TEST_CASE("a weight of which all saved histograms are the same, while others change, is a warning") {
+  const auto warnings = [](std::int64_t steps, float change) {
+    RuleTrial trial(RuleTrial::Collections{{"weights", {"^weights/"}}});
+    for (std::int64_t step = 0; step < steps; ++step) {
+      const float moved = change * static_cast<float>(step);
+      RuleTrial::Tensors tensors;
+      for (const auto& [name, l2] : RuleTrial::Tensors{{"weights/0.weight", {2 + moved}},
+                                                       {"weights/1.weight", {3}},
+                                                       {"weights/1.bias", {0}},
+                                                       {"weights/1.running_mean", {1}}}) {
+        tensors.emplace_back(saved("histogram", name), std::vector<float>{-1, 1, 4});
+        tensors.emplace_back(saved("l2", name), l2);
+      }
+      tensors.emplace_back(saved("l2", "weights/2.weight"), std::vector<float>{1});  // rounded, without a histogram
+      trial.step(step, tensors);
+    }
+    const RuleResult result = trial.run("WeightUpdateRatio");
+    CHECK(result.status == RuleStatus::not_evaluated);
+    CHECK(result.doubtful != result.warnings.empty());
+    CHECK(says(result.message, "only histograms were saved"));
+    return result.warnings;
+  };
+  CHECK(warnings(3, 1) == Texts{"other weights change, but by their saved histograms these never do; are they frozen? "
+                                "weights/1.weight"});
+  CHECK(warnings(2, 1).empty());
+  CHECK(warnings(3, 0).empty());
+}
+
 TEST_CASE("a histogram that is missing where its siblings were saved is a warning") {
   MemoryTrial job;
   for (std::int64_t step = 0; step < 6; ++step) {

@@ -18,6 +18,23 @@ struct Checked {
   CheckReport report;
 };
 
+/// Sets checksums of an archive to 0 in local headers, in the directory and behind members: those of all its members,
+/// or only of those that have `crc`. PyTorch writes 0 for each if it is not to compute any.
+std::string without_checksums(std::string archive, const std::string& crc = {}) {
+  struct Field {
+    std::string mark;
+    std::size_t at;
+  };
+  for (const Field& field : {Field{"PK\3\4", 14}, Field{"PK\1\2", 16}, Field{"PK\7\10", 4}}) {
+    for (std::size_t i = archive.find(field.mark); i != std::string::npos; i = archive.find(field.mark, i + 1)) {
+      if (crc.empty() || archive.compare(i + field.at, 4, crc) == 0) {
+        archive.replace(i + field.at, 4, 4, '\0');
+      }
+    }
+  }
+  return archive;
+}
+
 Texts sorted(Texts texts) {
   std::sort(texts.begin(), texts.end());
   return texts;
@@ -150,6 +167,66 @@ TEST_CASE("event files that are named but no files, or lie outside, are damage o
   told.erase(std::remove_if(told.begin(), told.end(), [](const std::string& text) { return text.starts_with("Note"); }),
              told.end());
   CHECK(told == expected);
+}
+
+TEST_CASE("an archive of PyTorch without checksums is read, and its tensors are counted as unprotected") {
+  const TempDir dir;
+  std::string archive = without_checksums(read_file(SMD_TEST_FIXTURES "/pytorch/facts/step_1.pt"));
+  SUBCASE("its elements are those that were saved") {
+    dir.write("step_1.pt", archive);
+    const Trial trial = Trial::open(dir.path());
+    const TensorValue value = trial.tensor("encoder.embed.weight").value(GlobalStep(500));
+    std::vector<float> elements(16);
+    REQUIRE(value.bytes().size() == elements.size() * sizeof(float));
+    std::copy(value.bytes().begin(), value.bytes().end(), reinterpret_cast<std::byte*>(elements.data()));
+    CHECK(elements == std::vector<float>{0.4363628F, -0.449161112F, 1.1454097F, -0.206337705F, 0.758045673F,
+                                         -0.18840839F, -0.0472541191F, -0.640241325F, -0.153144106F, -0.0686961412F,
+                                         -0.756664574F, 0.0593206398F, -0.0490639098F, 0.700626552F, 0.188263759F,
+                                         0.979332149F});
+  }
+  SUBCASE("a changed bit of an element cannot be found") {
+    constexpr std::size_t first_element = 704;
+    archive[first_element] ^= 1;
+    dir.write("step_1.pt", archive);
+  }
+  const Checked checked(dir);
+  CHECK(checked.problems.empty());
+  CHECK(checked.report.unprotected == 2);
+  CHECK_FALSE(checked.report.damaged);
+}
+
+TEST_CASE("one member of an archive of PyTorch that has 0 for a checksum is damaged") {
+  const TempDir dir;
+  const std::string archive = read_file(SMD_TEST_FIXTURES "/pytorch/facts/step_1.pt");
+  dir.write("step_1.pt", without_checksums(archive, "\x40\x25\x23\x22"));
+  const Checked checked(dir);
+  REQUIRE(checked.problems.size() == 1);
+  CHECK(checked.problems[0].text.ends_with("data/0: its checksum is wrong"));
+  CHECK(checked.report.unprotected == 0);
+  CHECK(checked.report.damaged);
+}
+
+TEST_CASE("chunks of a distributed checkpoint without checksums are read, and its tensors counted as unprotected") {
+  const std::string recorded = SMD_TEST_FIXTURES "/pytorch/dcp/step-100/";
+  const TempDir dir;
+  dir.make_dir("step-100");
+  dir.write("step-100/.metadata", read_file(recorded + ".metadata"));
+  std::uint64_t unprotected = 0;
+  SUBCASE("all have checksums") {
+    dir.write("step-100/__0_0.distcp", read_file(recorded + "__0_0.distcp"));
+    dir.write("step-100/__1_0.distcp", read_file(recorded + "__1_0.distcp"));
+  }
+  SUBCASE("none has one") {
+    dir.write("step-100/__0_0.distcp", without_checksums(read_file(recorded + "__0_0.distcp")));
+    dir.write("step-100/__1_0.distcp", without_checksums(read_file(recorded + "__1_0.distcp")));
+    unprotected = 6;  // the seventh has no elements
+  }
+  const Trial trial = Trial::open(dir.path());
+  CHECK(first_float(trial.tensor("model.scale").value(GlobalStep(100))) == 2.5F);
+  const Checked checked(dir);
+  CHECK_FALSE(checked.report.damaged);
+  CHECK(checked.report.records == 7);
+  CHECK(checked.report.unprotected == unprotected);
 }
 
 TEST_CASE("no trial, no check") {

@@ -18,6 +18,8 @@ class FeatureImportanceOverweight final : public Rule {
 
   void set_required_tensors(StepNeeds& step) override { need_values(step, {features_}); }
 
+  void summarize(RuleSummary& summary) override { measured_.summarize(summary); }
+
   void invoke_at_step(StepView& step) override {
     std::map<std::string_view, Importances> workers;
     for (const Unit& unit : step.units(features_)) {
@@ -28,6 +30,7 @@ class FeatureImportanceOverweight final : public Rule {
     const auto count = static_cast<std::uint64_t>(parameters().integer("nfeatures"));
     for (auto& [worker, importances] : workers) {
       if (const std::optional<double> share = importances.share_of_largest(count)) {
+        measured_.add(importances.of_largest->tensor(), "share", "not compared", *share);
         trigger_if(step, *importances.of_largest, "share", *share, ">", parameters().number("threshold"));
       }
     }
@@ -67,6 +70,7 @@ class FeatureImportanceOverweight final : public Rule {
   };
 
   SelectionId features_;
+  NanCounts measured_;
 };
 
 }  // namespace

@@ -347,7 +347,11 @@ void PhaseRule::evaluate_all(Place& place, const std::vector<Phase>& phases, con
     place.evaluated();
     for (Finding& finding : *findings) {
       if (phase.tensors.training != phase.tensors.validation) {
-        finding.message = finding_text(finding) + ", with training " + printable(phase.tensors.training);
+        Finding shown = finding;
+        const bool of_training = finding.check == "train";
+        shown.tensor = of_training ? phase.tensors.training : phase.tensors.validation;
+        finding.message = finding_text(shown) + (of_training ? ", with validation " : ", with training ") +
+                          printable(of_training ? phase.tensors.validation : phase.tensors.training);
         finding.details.emplace_back("training", phase.tensors.training);
       }
       found(phase, std::move(finding));

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/scans.hpp"
-#include "framework/step_context.hpp"
+#include "framework/rule_run.hpp"
+#include "text/mapped.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace smd::detail::rules {
 
@@ -19,13 +21,28 @@ class WeightUpdateRatio final : public UnitRule {
       summary.explain("no weight has raw values at two steps of training to compare");
     }
     measured_.summarize(summary);
+    // What changed is NaN. If no weight changes, the losses tell.
+    const std::size_t changed = std::erase_if(norms_, [](const auto& one) { return std::isnan(one.second.first); });
+    std::erase_if(norms_, [](const auto& one) { return one.second.second < 3; });
+    if (changed > 0 && !norms_.empty()) {
+      summary.warn("other weights change, but by their saved histograms these never do; are they frozen? " +
+                   first_names(mapped(norms_, [](const auto& one) { return std::string_view(one.first); })));
+    }
   }
 
  private:
   [[nodiscard]] bool looks_at(const StepTensors& step) const override { return is_training(step); }
 
+  /// Biases may stay 0, and buffers are no parameters. Norms that were saved without histograms are rounded to float32.
+  [[nodiscard]] static bool has_norm(const Unit& unit) {
+    return !unit.has_value() && unit.has_reduction(saved_histogram) && unit.tensor().ends_with("weight");
+  }
+
   void need(StepNeeds& step, const Unit& unit) override {
     step.value(unit, StepNeeds::Keep::for_later_steps);
+    if (has_norm(unit)) {
+      RuleAccess::context(step).want(unit, StepContext::saved_position(unit, "l2"), RecordRequest::Kind::aside);
+    }
     if (const std::optional<Unit> before = reference(step, unit)) {
       step.value(*before, StepNeeds::Keep::for_later_steps);
     }
@@ -47,7 +64,19 @@ class WeightUpdateRatio final : public UnitRule {
     return first == all.end() ? std::nullopt : std::optional(*first);
   }
 
+  void note_norm(StepContext& step, const Unit& unit) {
+    const Slot* const l2 = step.asked(unit, StepContext::saved_position(unit, "l2"), RecordRequest::Kind::aside);
+    if (l2 != nullptr && l2->have_value) {
+      auto& [norm, steps] = norms_.try_emplace(std::string(unit.tensor()), l2->number, 0).first->second;
+      norm = l2->number == norm ? norm : std::numeric_limits<double>::quiet_NaN();
+      ++steps;
+    }
+  }
+
   void evaluate(StepView& step, const Unit& unit) override {
+    if (has_norm(unit)) {
+      return note_norm(RuleAccess::context(step), unit);
+    }
     const TensorValue* const now = step.value(unit);
     const std::optional<Unit> before = reference(step, unit);
     const TensorValue* const then = before ? step.value(*before) : nullptr;
@@ -70,6 +99,9 @@ class WeightUpdateRatio final : public UnitRule {
   }
 
   NanCounts measured_;
+  /// By weight of which only histograms were saved: their l2 norm, whose last digits any update changes, or NaN once it
+  /// changed; and at how many steps it was saved.
+  std::map<std::string, std::pair<double, std::size_t>> norms_;
 };
 
 }  // namespace

@@ -52,6 +52,7 @@ const Problem* problem_of(const Slot& slot, RecordRequest::Kind kind) {
     case RecordRequest::Kind::value:
     case RecordRequest::Kind::stored:
     case RecordRequest::Kind::saved:
+    case RecordRequest::Kind::aside:
       break;
   }
   return given(slot.problem ? slot.problem : slot.not_held);
@@ -294,6 +295,9 @@ void RuleRun::evaluate_plan(StepContext& plan) {
 
 void RuleRun::note_requests(const StepContext& plan) {
   for (const RecordRequest& ask : plan.asks) {
+    if (ask.kind == RecordRequest::Kind::aside) {
+      continue;
+    }
     const Slot& slot = plan.window[ask.slot];
     if (slot.trial == base_ && !matched_[ask.tensor]) {
       matched_[ask.tensor] = true;

@@ -102,6 +102,7 @@ void StepContext::want(const Unit& unit, std::optional<std::uint32_t> position, 
       window.want_value(slot, keep);
       break;
     case RecordRequest::Kind::saved:
+    case RecordRequest::Kind::aside:
       window[slot].number_wanted = true;
       window[slot].of_nothing = saved_count(unit) == 0;
       break;

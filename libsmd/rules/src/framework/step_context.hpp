@@ -23,9 +23,10 @@ class RuleRun;
 /// Sets the step of a finding.
 void place_at(Finding& finding, const SnapshotStep& step);
 
-/// One request of a rule. `stored`: the value, or the integers of a quantised tensor.
+/// One request of a rule. `stored`: the value, or the integers of a quantised tensor. `aside`: a saved reduction that
+/// only a warning needs, so that the result does not count it, nor say that it cannot be read.
 struct RecordRequest {
-  enum class Kind : std::uint8_t { value, stored, saved, computed, wall_time };
+  enum class Kind : std::uint8_t { value, stored, saved, aside, computed, wall_time };
   std::uint32_t slot = 0;
   std::uint32_t tensor = 0;  ///< Id in the slot's trial.
   Kind kind = Kind::value;

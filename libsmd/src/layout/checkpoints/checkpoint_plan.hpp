@@ -49,10 +49,10 @@ struct TensorSet {
   std::string component;  ///< Path of the folder relative to its checkpoint's, without the step, ending with `/`; or
                           ///< empty.
   std::string stem;
-  std::string ending;              ///< Of its files: `.safetensors`.
-  std::uint32_t of = 0;            ///< The number of shards by their names; 0 if the file is whole.
-  std::vector<std::string> files;  ///< Their paths, by name. Empty if only the index exists.
-  std::string index;               ///< The path of the shard index; empty if there is none.
+  std::string ending;                   ///< Of its files: `.safetensors`.
+  std::uint32_t of = 0;                 ///< The number of shards by their names; 0 if the file is whole.
+  std::vector<std::string> files = {};  ///< Their paths, by name. Empty if only the index exists.
+  std::string index = {};               ///< The path of the shard index; empty if there is none.
 };
 
 struct Checkpoint {

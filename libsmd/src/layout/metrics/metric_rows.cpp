@@ -33,6 +33,7 @@ constexpr std::ptrdiff_t most_quoted_lines = 64;
 constexpr unsigned most_unclosed = 16;
 /// Whether to stop is asked so seldom. What is taken between may be a row, or a thousand of one form.
 constexpr unsigned taken_between_questions = 64;
+constexpr const char* array_separators = " \t\r\n[,";
 constexpr const char* zeros_in_line = "the line has zeros, as a crash leaves them, and is left out";
 
 Role role_of(std::string_view name, bool json) noexcept {
@@ -103,10 +104,16 @@ class MetricTaker {
  private:
   /// Returns why the file is refused.
   std::optional<Problem> read() {
-    ForwardReader reader(file_, cursor_.offset);
+    ForwardReader reader(file_, cursor_.offset - cursor_.tail.count);
+    (void)reader.have(cursor_.tail.count + 1);
+    taken_.is_other = cursor_.tail.count != 0 && !reader.problem() &&
+                      FileBytes(reader.text().substr(0, cursor_.tail.count)) != cursor_.tail;
+    if (taken_.is_other) {
+      return std::nullopt;
+    }
+    reader.pass(cursor_.tail.count);
     cursor_.rest.reset();
     rows_.begin_file(cursor_.table, {}, cursor_.path, 0, 0);
-    (void)reader.more();
     if (cursor_.offset == 0) {
       do {
         cursor_.form = form_of(reader.text());
@@ -131,8 +138,13 @@ class MetricTaker {
       cursor_.stamp.reset();
       cursor_.rest = reader.problem();
     }
-    cursor_.offset = reader.offset();
-    if (!request_.as_it_stands && cursor_.head.count < FileHead::most_bytes) {
+    std::string_view tail = reader.skipped();
+    if (cursor_.form == MetricForm::array) {  // what stands behind the last object changes as the array grows
+      tail = tail.substr(0, tail.find_last_not_of(array_separators) + 1);
+    }
+    cursor_.offset = reader.offset() - (reader.skipped().size() - tail.size());
+    cursor_.tail = FileBytes(tail);
+    if (!request_.as_it_stands && cursor_.head.count < FileBytes::most_bytes) {
       (void)cursor_.take_head(file_);
     }
     return refused;
@@ -456,7 +468,7 @@ class MetricTaker {
   void skip_separators(ForwardReader& reader) {
     do {
       const std::string_view text = reader.text();
-      reader.skip(std::min(text.find_first_not_of(" \t\r\n[,"), text.size()));
+      reader.skip(std::min(text.find_first_not_of(array_separators), text.size()));
     } while (reader.text().empty() && !request_.stopped() && reader.more());
     const std::string_view text = reader.text();
     const std::size_t object = text.find('{');
@@ -548,8 +560,9 @@ class MetricTaker {
       const bool text_value = value.kind == FlatJson::Kind::text;
       if (value.kind != FlatJson::Kind::number && !text_value) {
         leave_out(name);
+        const std::uint32_t column = column_of(name);  // also of null, so that a column without a value is known
         if (value.kind != FlatJson::Kind::null) {
-          lists_.push_back(column_of(name));
+          lists_.push_back(column);
         }
         continue;
       }
@@ -649,7 +662,8 @@ class MetricTaker {
       reader.pass(rows.ends.empty() ? 0 : rows.ends.back());
       return rows.all;
     };
-    parallel_ordered(jobs, blocks, std::size_t{2} * jobs, read, take);
+    // `reader` reads the last block: it keeps the bytes that the next look compares.
+    parallel_ordered(jobs, blocks - 1, std::size_t{2} * jobs, read, take);
     rows_before_threads_ *= 2;  // the form may change again and again
     in_form_ = 0;
     return reader.offset() != start;

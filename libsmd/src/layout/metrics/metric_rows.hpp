@@ -64,6 +64,7 @@ struct MetricChoices {
 };
 
 struct MetricCursor : SeriesCursor, GrowingFile {  // up to the first row that was not read
+  FileBytes tail;  ///< The last ones before `offset`: writers rewrite the end of a log, too.
   std::optional<MetricForm> form;
   bool took_rest = false;  ///< A last line without its end was taken.
   SeriesTable table;
@@ -100,6 +101,7 @@ struct MetricRows {
   Found found;                       ///< Without a listing.
   bool began_with_fraction = false;  ///< What seemed to be the step had a fraction before any step came.
   Again again = Again::all;
+  bool is_other = false;  ///< Other bytes stand before the cursor than were read: nothing was taken.
 };
 
 /// Reads what is new of a log, and moves its cursor. Returns why the file is refused. `returned`: the numbers that

@@ -150,8 +150,14 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
   }
   const bool any =
       std::ranges::any_of(cursor.columns, [](const MetricColumn& column) { return column.series != no_id; });
+  bool any_loss = false;
+  std::string empty;  // the first column of a loss without a value
   for (std::uint32_t id = 0; id < cursor.columns.size(); ++id) {
     const MetricColumn& column = cursor.columns[id];
+    if (column.role == MetricColumn::Role::tensor && text::is_loss_name(cursor.names[id])) {
+      any_loss = any_loss || column.series != no_id || column.texts != 0;
+      empty = empty.empty() ? printable(cursor.names[id]) : empty;
+    }
     if (column.texts != 0 && column.role != MetricColumn::Role::wall_time) {  // these have a note of their own
       const std::string text = fmt::format("'{}': {} not numeric and left out", printable(cursor.names[id]),
                                            text::counted(column.texts, "value", "is", "are"));
@@ -161,6 +167,9 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
         notes.add(make_problem(ProblemKind::note, printable(cursor.path) + ": " + text));  // as it should be
       }
     }
+  }
+  if (cursor.all_rows != 0 && !any_loss && !empty.empty()) {  // a log that has just begun may be so, too
+    notes.add(make_problem(ProblemKind::note, printable(cursor.path) + ": '" + empty + "': no row has a value"));
   }
   if (cursor.skipped != 0) {
     remark(fmt::format("{} left out, which {} no step", text::counted(cursor.skipped, "row", "is", "are"),
@@ -175,7 +184,7 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
 /// Returns whether the file is the one that was read, with more behind it or not.
 bool is_same(const storage::File& file, const MetricCursor& cursor, const std::optional<storage::FileStamp>& stamp) {
   const bool same = (cursor.head.count != 0 || cursor.offset == 0) && (!stamp || !cursor.stamp || cursor.is(*stamp));
-  return same && !cursor.took_rest && file.size() >= cursor.offset && FileHead(file, cursor.head.count) == cursor.head;
+  return same && !cursor.took_rest && file.size() >= cursor.offset && FileBytes(file, cursor.head.count) == cursor.head;
 }
 
 /// Returns the choices with which to read the log again; nullopt if those with which it was read are right. Each time
@@ -279,6 +288,9 @@ class MetricsLayout final : public Layout {
       }
       cursor->stamp = stamp;
       auto rows = read_metric_rows(**opened, *cursor, local, place_, returned, afresh ? nullptr : collections);
+      if (rows && rows->is_other) {
+        return look(storage, request, wait().listing.get(), std::move(collections));
+      }
       if (!rows) {  // the rest of its header may come
         return afresh && !request.as_it_stands && !rests ? Outcome<Found>(wait()) : rows.problem();
       }
