@@ -269,9 +269,7 @@ bool KnownPast::changed(const Trial& trial) {
 }
 
 double StartTime::of(const Trial& trial, Diagnostics& messages) {
-  if (past_.changed(trial)) {
-    started_ = first_time(trial, messages);
-  }
+  started_ = past_.changed(trial) ? first_time(trial, messages) : started_;
   return started_;
 }
 

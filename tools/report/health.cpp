@@ -58,21 +58,20 @@ bool is_loss(const std::string& name, const TensorHistory& history) {
   return history.role == Role::loss || (history.scalar() && smd::text::is_loss_name(name));
 }
 
-// Whether a scalar may be what training makes less, under a name that is unknown: nothing of the machine or the
-// schedule, and not one whose greatest value is the best.
+// Whether a scalar that is no loss by its name has a word that often means one.
 bool may_be_loss(const std::string& name) {
-  constexpr auto others = std::to_array<std::string_view>(
-      {"acc",  "accuracy", "auc",    "cpu",    "epoch",      "epochs",  "f1",    "fps",
-       "gpu",  "grad",     "iou",    "lr",     "map",        "memory",  "norm",  "precision",
-       "rate", "recall",   "return", "reward", "runtime",    "samples", "score", "seconds",
-       "size", "speed",    "step",   "steps",  "throughput", "time",    "tokens"});
+  constexpr auto known =
+      std::to_array<std::string_view>({"ce", "cost", "criterion", "crossentropy", "elbo", "err", "error", "mae", "mse",
+                                       "objective", "perplexity", "ppl", "rmse", "xent"});
   const std::vector<std::string> words = smd::text::split_words(name);
-  return std::ranges::find_first_of(words, others) == words.end();
+  return std::ranges::find_first_of(words, known) != words.end();
 }
 
-// Says which loss ended while other scalars of its worker, which it was logged beside, went on. A job may log nothing
-// in place of NaN. Not so of a loss that another one followed, as in a new stage of training.
+// Says which loss ended while other scalars of its worker, which began before, went on. A job may log nothing in place
+// of NaN. Not so of a loss that another one followed, as in a new stage of training. In a log directory each series may
+// have a unit of its own: a scalar that goes four times as far counts batches, and the loss epochs.
 std::string ended_loss(const TrialReport& trial) {
+  const double most = trial.facts.layout == "tensorboard" ? 4 : INFINITY;
   for (const auto& [name, history] : trial.histories.tensors) {
     for (const auto& [worker, curve] : history.workers) {
       const CurveFacts& loss = curve.facts();
@@ -84,15 +83,16 @@ std::string ended_loss(const TrialReport& trial) {
       double went_on = end;
       for (const auto& [other, of_other] : trial.histories.tensors) {
         const auto found = of_other.workers.find(worker);
-        if (found == of_other.workers.end() || found->second.facts().last.x - end <= 3 * loss.widest ||
-            other.starts_with("system/")) {
+        const double last = found == of_other.workers.end() ? end : found->second.facts().last.x;
+        if (last - end <= 3 * loss.widest || last >= most * end || other.starts_with("system/")) {
           continue;
         }
-        const bool began_later = found->second.facts().first.x > end;
+        const bool began_later = found->second.facts().first.x >= end;
         followed = followed || (began_later && is_loss(other, of_other));
         const auto later = [end](const ChartPoint& point) { return point.x > end; };
-        if (!began_later && std::ranges::count_if(found->second.chart_curve({}, 1024).points, later) >= 3) {
-          went_on = std::max(went_on, found->second.facts().last.x);
+        if (!began_later && last > went_on &&
+            std::ranges::count_if(found->second.chart_curve({}, 1024).points, later) >= 3) {
+          went_on = last;
         }
       }
       if (went_on > end && !followed) {

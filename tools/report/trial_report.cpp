@@ -82,9 +82,10 @@ HeatMap read_map(const Trial& trial, const std::string& tensor, const std::vecto
 void note_lost_loss(TrialFacts& facts, std::string_view text) {
   const std::size_t end = text.find("': ");
   const std::size_t begin = end == 0 || end == text.npos ? text.npos : text.rfind('\'', end - 1);
-  const bool begins = begin == 0 || (begin != text.npos && text.substr(0, begin).ends_with(": "));
-  if (begins && facts.lost_loss.empty() && smd::text::is_loss_name(text.substr(begin + 1, end - begin - 1))) {
-    facts.lost_loss = text.substr(begin);
+  if (begin != text.npos && facts.lost_loss.empty()) {
+    const std::string_view name = text.substr(begin + 1, end - begin - 1);
+    const bool says_which = name.ends_with("type") || name.ends_with("fn") || name.ends_with("name");
+    facts.lost_loss = smd::text::is_loss_name(name) && !says_which ? text.substr(begin) : std::string_view();
   }
 }
 

@@ -22,7 +22,7 @@ struct Storages {
   bool swapped = false;                          ///< Elements are big-endian.
   std::uint64_t pickle_begin = 0;                ///< Where the pickle begins in the file, for messages.
   bool pickle_is_stored = false;                 ///< In one of the members, whose bytes can be read as elements.
-  bool has_checksums = false;                    ///< The members have them.
+  bool has_checksums = false;                    ///< The members have checksums.
   std::optional<storage::FileStamp> stamp = {};  ///< `storage::ElementSource::stamp`.
   /// What a TorchScript archive has beside its object, or null: a tuple of tensors, with a folder of its own.
   const Pickle* constants = nullptr;

@@ -678,7 +678,7 @@ TEST_CASE("a long log whose last row is filled in later, and is no shorter then,
        "{\"step\": 100000, \"loss\": 0.5}\n]\n", "{\"step\": 100000, \"loss\": 0.5, \"val_loss\": 0.75},\n",
        "{\"step\": 100001, \"loss\": 4}\n]\n"}};
   for (const Case& one : cases) {
-    for (const std::int64_t rows : {400, 100'000}) {  // the threads read the latter
+    for (const std::int64_t rows : {400, 100'000}) {  // of lines, threads read the latter
       CAPTURE(one.name);
       CAPTURE(rows);
       std::string text = one.header;

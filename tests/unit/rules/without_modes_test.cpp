@@ -633,6 +633,28 @@ TEST_CASE("a weight of which all saved histograms are the same, while others cha
   CHECK(warnings(3, 0).empty());
 }
 
+TEST_CASE("whether a weight never changes is asked of each worker by itself") {
+  const auto warnings = [](std::int64_t steps) {
+    RuleTrial trial(RuleTrial::Collections{{"weights", {"^weights/"}}}, 2);
+    for (std::int64_t step = 0; step < steps; ++step) {
+      for (const int worker : {0, 1}) {
+        BuiltStep built{.step = step, .worker = "worker_" + std::to_string(worker), .mode = Mode::global};
+        built.mode_step = step;
+        const auto l2 = static_cast<float>(2 + worker);  // a part of the weight on each worker
+        built.tensors = {{saved("histogram", "weights/0.weight"), {-1, 1, 4}},
+                         {saved("l2", "weights/0.weight"), {l2 + static_cast<float>(step)}},
+                         {saved("histogram", "weights/1.weight"), {-1, 1, 4}},
+                         {saved("l2", "weights/1.weight"), {l2}}};
+        trial.step(built);
+      }
+    }
+    return trial.run("WeightUpdateRatio").warnings;
+  };
+  CHECK(warnings(3) == Texts{"other weights change, but by their saved histograms these never do; are they frozen? "
+                             "weights/1.weight"});
+  CHECK(warnings(2).empty());
+}
+
 TEST_CASE("a histogram that is missing where its siblings were saved is a warning") {
   MemoryTrial job;
   for (std::int64_t step = 0; step < 6; ++step) {

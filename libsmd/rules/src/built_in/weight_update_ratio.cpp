@@ -25,8 +25,10 @@ class WeightUpdateRatio final : public UnitRule {
     const std::size_t changed = std::erase_if(norms_, [](const auto& one) { return std::isnan(one.second.first); });
     std::erase_if(norms_, [](const auto& one) { return one.second.second < 3; });
     if (changed > 0 && !norms_.empty()) {
+      auto same = mapped(norms_, [](const auto& one) { return std::string_view(one.first.first); });
+      sort_each_once(same);
       summary.warn("other weights change, but by their saved histograms these never do; are they frozen? " +
-                   first_names(mapped(norms_, [](const auto& one) { return std::string_view(one.first); })));
+                   first_names(same));
     }
   }
 
@@ -64,18 +66,17 @@ class WeightUpdateRatio final : public UnitRule {
     return first == all.end() ? std::nullopt : std::optional(*first);
   }
 
-  void note_norm(StepContext& step, const Unit& unit) {
-    const Slot* const l2 = step.asked(unit, StepContext::saved_position(unit, "l2"), RecordRequest::Kind::aside);
-    if (l2 != nullptr && l2->have_value) {
-      auto& [norm, steps] = norms_.try_emplace(std::string(unit.tensor()), l2->number, 0).first->second;
-      norm = l2->number == norm ? norm : std::numeric_limits<double>::quiet_NaN();
-      ++steps;
-    }
-  }
-
   void evaluate(StepView& step, const Unit& unit) override {
     if (has_norm(unit)) {
-      return note_norm(RuleAccess::context(step), unit);
+      const Slot* const l2 =
+          RuleAccess::context(step).asked(unit, StepContext::saved_position(unit, "l2"), RecordRequest::Kind::aside);
+      if (l2 != nullptr && l2->have_value) {
+        const std::pair of(std::string(unit.tensor()), std::string(unit.worker()));
+        auto& [norm, steps] = norms_.try_emplace(of, l2->number, 0).first->second;
+        norm = l2->number == norm ? norm : std::numeric_limits<double>::quiet_NaN();
+        ++steps;
+      }
+      return;
     }
     const TensorValue* const now = step.value(unit);
     const std::optional<Unit> before = reference(step, unit);
@@ -99,9 +100,9 @@ class WeightUpdateRatio final : public UnitRule {
   }
 
   NanCounts measured_;
-  /// By weight of which only histograms were saved: their l2 norm, whose last digits any update changes, or NaN once it
-  /// changed; and at how many steps it was saved.
-  std::map<std::string, std::pair<double, std::size_t>> norms_;
+  /// By weight of which only histograms were saved, and worker: their l2 norm, whose last digits any update changes, or
+  /// NaN once it changed; and at how many steps it was saved.
+  std::map<std::pair<std::string, std::string>, std::pair<double, std::size_t>> norms_;
 };
 
 }  // namespace
