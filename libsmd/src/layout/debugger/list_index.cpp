@@ -73,7 +73,7 @@ Outcome<DebuggerListing> list_remote(storage::Storage& storage, DebuggerListing 
   std::string after;
   if (before != nullptr && since && in_text_order(*since)) {
     // The folder of a thousand steps and the digits of the step, without a worker: precedes all names of that step.
-    after = index_path(*since, {}).substr(index_folder.size() + 1);
+    after = index_path(*since, "").substr(index_folder.size() + 1);
     after.erase(after.rfind('_'));
     listing.notes = before->notes;
   }
