@@ -127,7 +127,7 @@ void for_each_row(const Trial& trial, const EntryQuery& query, const std::vector
   });
 }
 
-/// Adds up the entries of each of these tensors. Entries come by step, then worker.
+/// Adds up the entries of each of `query.tensors`. Entries come by step, then worker.
 std::vector<TensorFacts> added_up(const Trial& trial, const EntryQuery& query) {
   struct Seen {
     bool value = false;

@@ -110,7 +110,7 @@ std::string_view remarkable(const CurveFacts& loss) {
   if (loss.counts.points < 4) {
     return loss.counts.points > 1 && first > 0 && last > 2 * first ? "rose" : "";
   }
-  // As the parameters increase_threshold_percent and difference_percent are by default.
+  // As the parameters increase_threshold_percent and diff_percent of LossNotDecreasing are by default.
   return last > first + 0.05 * std::abs(first) ? "rose" : last > first - 0.001 * std::abs(first) ? "did not fall" : "";
 }
 

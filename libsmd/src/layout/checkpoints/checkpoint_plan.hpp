@@ -52,7 +52,7 @@ struct TensorSet {
   std::string ending;                   ///< Of its files: `.safetensors`.
   std::uint32_t of = 0;                 ///< The number of shards by their names; 0 if the file is whole.
   std::vector<std::string> files = {};  ///< Their paths, by name. Empty if only the index exists.
-  std::string index = {};               ///< The path of the shard index; empty if there is none.
+  std::string index = {};               ///< The path of the shard index, or empty.
 };
 
 struct Checkpoint {
