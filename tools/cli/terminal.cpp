@@ -61,17 +61,14 @@ std::size_t terminal_width(int descriptor) noexcept {
   return extent_of(descriptor, &winsize::ws_col, "COLUMNS", 80, 20);
 }
 
-bool use_color(ColorChoice choice, int descriptor) noexcept {
-  return choice == ColorChoice::automatic
-             ? is_terminal(descriptor) && !text::environment("NO_COLOR") && text::environment("TERM") != "dumb"
-             : choice == ColorChoice::always;
+bool use_color(std::optional<bool> wanted, int descriptor) noexcept {
+  return wanted.value_or(is_terminal(descriptor) && !text::environment("NO_COLOR") &&
+                         text::environment("TERM") != "dumb");
 }
 
 TerminalOptions TerminalOptions::from(const CommandLine& line) {
   const std::string color = line.value("color").value_or("auto");
-  return {.color = color == "always"  ? ColorChoice::always
-                   : color == "never" ? ColorChoice::never
-                                      : ColorChoice::automatic,
+  return {.color = color == "auto" ? std::nullopt : std::optional(color == "always"),
           .ascii = line.has("ascii") || !locale_is_utf8()};
 }
 

@@ -6,13 +6,11 @@
 #include "cli/output_file.hpp"
 
 #include <cstddef>
-#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace smd::tool {
-
-enum class ColorChoice : std::uint8_t { automatic, always, never };
 
 /// Whether a file descriptor is a terminal.
 [[nodiscard]] bool is_terminal(int descriptor) noexcept;
@@ -20,13 +18,14 @@ enum class ColorChoice : std::uint8_t { automatic, always, never };
 /// Columns of the terminal behind a descriptor: as the system says, else COLUMNS, else 80. At least 20.
 [[nodiscard]] std::size_t terminal_width(int descriptor) noexcept;
 
-/// Whether to colour what goes to a descriptor. Automatic: a terminal, TERM is not `dumb`, NO_COLOR not set (or empty).
-[[nodiscard]] bool use_color(ColorChoice choice, int descriptor) noexcept;
+/// Whether to colour what goes to a descriptor: as `wanted`; if that is nullopt, on a terminal, unless TERM is `dumb`
+/// or NO_COLOR is set (and not empty).
+[[nodiscard]] bool use_color(std::optional<bool> wanted, int descriptor) noexcept;
 
 /// How results and messages look on a terminal.
 struct TerminalOptions {
-  ColorChoice color = ColorChoice::automatic;
-  bool ascii = false;  ///< --ascii, or the locale is not UTF-8.
+  std::optional<bool> color = {};  ///< --color; nullopt: auto.
+  bool ascii = false;              ///< --ascii, or the locale is not UTF-8.
 
   static TerminalOptions from(const CommandLine& line);
 };

@@ -23,8 +23,7 @@ ExitStatus run(const DiffCommandOptions& options, Diagnostics& messages) {
   const std::vector<std::string> operands = all_operands(options.operands, options.output.null_separated, messages);
   refuse_if(operands.size() > 2 || (operands.size() == 1 && !options.steps_b),
             "smd-diff compares two trials, or with -s N,M two steps of one");
-  OutputFile out = options.output.open(options.svg());
-  PictureOutput picture(out, options.output);
+  PictureOutput picture(options.output.open(options.svg()), options.output);
   const std::vector<std::string>& shown = operands.empty() ? options.operands : operands;
   const std::unique_ptr<DiffView> view = make_view(picture.to(), options, shown, messages);
   SelectionOptions of_b = options.selection;

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 namespace smd::tool {
 
@@ -90,14 +91,10 @@ ChartTable table_of(const ImageGrid& grid, const Chart&) {
 std::string not_finite_text(const ChartCurve& curve) {
   const PointCounts counts = curve_facts(curve).counts;
   std::string text;
-  const auto add = [&](std::size_t count, const char* what) {
-    if (count != 0) {
-      append_part(text, fmt::format("{} {}", count, what));
-    }
-  };
-  add(counts.nan, "NaN");
-  add(counts.plus, "inf");
-  add(counts.minus, "-inf");
+  for (const auto& [count, what] :
+       {std::pair(counts.nan, "NaN"), std::pair(counts.plus, "inf"), std::pair(counts.minus, "-inf")}) {
+    append_part(text, count != 0 ? fmt::format("{} {}", count, what) : "");
+  }
   return text;
 }
 

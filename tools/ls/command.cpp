@@ -49,10 +49,8 @@ struct ShownTrial {
   ShownTrial(const LsOptions& options, RowWriter& all, const Visit& visit, Diagnostics& messages)
       : rows(all, visit.turn), to{options, rows, messages} {
     rows.set_trial(visit.operand);
-    TrialOptions reading = options.reading.trial_options(options.view->range(options));
-    reading.jobs = visit.jobs;
     with_trial(
-        visit.operand, reading, messages,
+        visit.operand, options.reading.trial_options(options.view->range(options), visit.jobs), messages,
         [&](Trial& trial) {
           found = options.view->show(trial, to);
           if (!found && options.view->selects && messages.status() == ExitStatus::yes && !options.output.quiet) {

@@ -13,27 +13,6 @@ namespace smd::tool {
 
 namespace {
 
-constexpr auto own_table = in_group(
-    group::reading,
-    {
-        valued(no_letter, "layout", "NAME", ArgumentKind::choice,
-               "read TRIAL as this layout, whatever else lies there"),
-        valued(no_letter, "step-name", "NAME", ArgumentKind::text,
-               "of W&B, CSV and JSON lines: the name whose values are the steps")
-            .explained("Take the values of NAME as steps: a column of a CSV, a name in JSON lines or in a W&B run; "
-                       "_step is W&B's own step. By default it is the first of the names that smd-trial(5) lists."),
-        valued('j', "jobs", "N", ArgumentKind::number,
-               "threads (default: one for each CPU); on S3, requests at once (default: 32)"),
-        flag(no_letter, "no-verify", "do not check the checksums of records"),
-        valued(no_letter, "cache", "DIR", ArgumentKind::folder,
-               "keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)")
-            .explained(
-                "Keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept), by its ETag, up to "
-                "1 GiB; any number of commands may share it. DIR is made, or is an empty folder, or one that this "
-                "option made before: it then holds the file CACHEDIR.TAG. Any other folder is a usage error, and "
-                "nothing in it is touched. Only files with names of the cache's own form are removed."),
-    });
-
 constexpr auto superseded_options =
     in_group(group::selection,
              {
@@ -85,12 +64,28 @@ std::string parse_endpoint_url(const std::string& url) {
 std::span<const OptionSpec> ReadingOptions::superseded_table() noexcept { return superseded_options; }
 
 std::span<const OptionSpec> ReadingOptions::table() noexcept {
-  static const std::vector<OptionSpec> table = [] {
-    static const std::vector<std::string_view> names = mapped(layouts(), &LayoutTraits::name);
-    std::vector<OptionSpec> all = with_remote_options(own_table);
-    all.front().choices = names;
-    return all;
-  }();
+  static const std::vector<std::string_view> names = mapped(layouts(), &LayoutTraits::name);
+  static const std::vector<OptionSpec> table = with_remote_options(in_group(
+      group::reading,
+      {
+          valued(no_letter, "layout", "NAME", ArgumentKind::choice,
+                 "read TRIAL as this layout, whatever else lies there")
+              .of(names),
+          valued(no_letter, "step-name", "NAME", ArgumentKind::text,
+                 "of W&B, CSV and JSON lines: the name whose values are the steps")
+              .explained("Take the values of NAME as steps: a column of a CSV, a name in JSON lines or in a W&B run; "
+                         "_step is W&B's own step. By default it is the first of the names that smd-trial(5) lists."),
+          valued('j', "jobs", "N", ArgumentKind::number,
+                 "threads (default: one for each CPU); on S3, requests at once (default: 32)"),
+          flag(no_letter, "no-verify", "do not check the checksums of records"),
+          valued(no_letter, "cache", "DIR", ArgumentKind::folder,
+                 "keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)")
+              .explained(
+                  "Keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept), by its ETag, up "
+                  "to 1 GiB; any number of commands may share it. DIR is made, or is an empty folder, or one that this "
+                  "option made before: it then holds the file CACHEDIR.TAG. Any other folder is a usage error, and "
+                  "nothing in it is touched. Only files with names of the cache's own form are removed."),
+      }));
   return table;
 }
 
@@ -112,11 +107,11 @@ ReadingOptions ReadingOptions::from(const CommandLine& line) {
   return options;
 }
 
-TrialOptions ReadingOptions::trial_options(const StepRange& range) const {
+TrialOptions ReadingOptions::trial_options(const StepRange& range, std::optional<unsigned> threads) const {
   return {.layout = layout,
           .step_name = step_name,
           .range_steps = range,
-          .jobs = jobs,
+          .jobs = threads.value_or(jobs),
           .verify = verify,
           .as_it_stands = true,
           .superseded = superseded,

@@ -37,9 +37,9 @@ struct ReadingOptions {
   /// @throws UsageError.
   static ReadingOptions from(const CommandLine& line);
 
-  /// Options to open a trial with: one snapshot (no refresh on queries), the given range. The trial is read as it
-  /// stands, unless `open_awaited`, which waits, resets that.
-  [[nodiscard]] TrialOptions trial_options(const StepRange& range = {}) const;
+  /// Options to open a trial with: one snapshot (no refresh on queries), the given range, and `threads` in place of
+  /// `jobs`. The trial is read as it stands, unless `open_awaited`, which waits, resets that.
+  [[nodiscard]] TrialOptions trial_options(const StepRange& range = {}, std::optional<unsigned> threads = {}) const;
 };
 
 }  // namespace smd::tool

@@ -56,7 +56,7 @@ class Run {
                             .whole_steps = !options_.by.tensor || !options_.by.worker,
                             .listed = lists_operands(options_.operands),
                             .opened = [this](Trial& trial) {
-                              if (needs_whole_series(options_)) {
+                              if (options_.needs_whole_series()) {
                                 trial.load_range(StepRange());
                               }
                             }};
@@ -126,15 +126,14 @@ class Run {
     if (takes_turns()) {
       own = view_->in_turn(visit.turn);
     }
-    TrialOptions opening = options_.reading.trial_options(range_to_open(options_));
-    opening.jobs = visit.jobs;
     std::string without_rows;
     const auto reduce_it = [&](Trial& trial) {
       Session session = open_session(trial, visit.operand, options_, messages_);
-      session.jobs = opening.jobs;
+      session.jobs = visit.jobs;
       without_rows = process(std::array<const Session*, 1>{&session}, own ? own.get() : view_.get());
     };
-    with_trial(visit.operand, opening, messages_, reduce_it, hint_for(visit.operand, options_.operands));
+    with_trial(visit.operand, options_.reading.trial_options(range_to_open(options_), visit.jobs), messages_, reduce_it,
+               hint_for(visit.operand, options_.operands));
     return [this, own, without_rows] {
       if (own) {
         own->show();
@@ -252,8 +251,7 @@ ExitStatus run(ReduceCommandOptions& options, Diagnostics& messages) {
   const std::vector<std::string> given = options.operands;
   const bool several = may_be_several(given);
   OperandSource operands = operand_source(given, options.output.null_separated, messages);
-  OutputFile out = options.output.open(options.svg());
-  PictureOutput picture(out, options.output);
+  PictureOutput picture(options.output.open(options.svg()), options.output);
   if (options.merge) {
     const bool found = merge_shards(operands.rest(), picture.to(), options, messages);
     picture.close(messages);

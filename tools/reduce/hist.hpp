@@ -3,6 +3,7 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
+#include "draw/chart.hpp"
 #include "options.hpp"
 #include "result_view.hpp"
 #include "rows/buckets.hpp"

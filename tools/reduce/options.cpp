@@ -21,53 +21,15 @@ constexpr std::array<std::pair<std::string_view, ReduceViewKind>, 3> view_flags 
 constexpr std::array<std::string_view, 5> of_statistics = {"reduce", "abs", "source", "ddof", "nan"};
 constexpr std::array<std::string_view, 4> by_row_words = {"tensor", "step", "worker", "row"};
 
-constexpr OptionSpec by_row_option = [] {
-  OptionSpec spec = by_option.of(by_row_words);
-  spec.help =
-      "of tensor,step,worker,row: a row for each; what is left out is pooled as one array (default: the first three)";
-  spec.manual =
-      "Print a row for each tensor, step, worker or row, as LIST names them (default: the first three). What is left "
-      "out is pooled as one array. row, with tensor, is the index on the first axis of tensors with two axes or more: "
-      "which rows of an embedding are dead, which units are zero.";
-  return spec;
-}();
-
-constexpr auto own_options = in_group(
-    group::view,
-    {
-        // Its texts follow from the table of reductions: `ReductionTexts`.
-        valued('r', "reduce", "LIST", ArgumentKind::text, "").list(),
-        flag('a', "abs", "put abs_ before each"),
-        valued(no_letter, "source", "S", ArgumentKind::choice,
-               "auto: saved statistics where there are any, else computed; saved; computed")
-            .of(sources),
-        valued(no_letter, "ddof", "N", ArgumentKind::number,
-               "computed std and variance divide by the number of elements less N (default: 0)"),
-        valued(no_letter, "nan", "P", ArgumentKind::choice,
-               "propagate: NaN makes computed statistics NaN, as NumPy (default); omit: leave NaN out")
-            .of(nan_policies),
-        by_row_option,
-        flag(no_letter, "across", "pool the trials too: mean and std over seeds; column trials in place of trial"),
-        valued(no_letter, "smooth", "W", ArgumentKind::number,
-               "after each statistic its exponential mean over the steps, as TensorBoard shows it; 0 <= W < 1")
-            .explained("Add the column NAME_smooth after each statistic NAME: the exponential mean of its series as "
-                       "TensorBoard shows it, s = W s + (1 - W) x, divided by 1 - W^n. It is taken over the whole "
-                       "series, whatever steps are chosen; n counts finite numbers, and others stay as they are. "
-                       "--spark has a curve of it, and -f svg draws it over the pale statistic."),
-        flag(no_letter, "hist",
-             "histograms: bars in a table, rows bin lo hi count elsewhere; without bounds one range for all"),
-        valued(no_letter, "bins", "N[:LO:HI]", ArgumentKind::text,
-               "how many bins, and between which bounds (default: 10, from the least to the greatest value)"),
-        flag(no_letter, "pivot", "one reduction, with a row per step and a column per tensor"),
-        flag(no_letter, "spark", "a line per tensor, its curve over the steps"),
-        valued(no_letter, "slice", "S", ArgumentKind::text,
-               "reduce only this part, indexed as in NumPy: 0,:,::2,-1 and ..."),
-        valued(
-            no_letter, "shard", "I/N", ArgumentKind::text,
-            "part I (from 1) of N of the steps; auto or auto/N: the place that Slurm, AWS Batch or GNU parallel gave"),
-        flag(no_letter, "merge", "operands are the JSON lines of shards made with the same options: pool them"),
-        flag(no_letter, "strict", "status 1 if something asked for is not available"),
-    });
+constexpr OptionSpec by_row_option =
+    by_option.of(by_row_words)
+        .with<std::string_view>(&OptionSpec::help,
+                                "of tensor,step,worker,row: a row for each; what is left out is pooled as one array "
+                                "(default: the first three)")
+        .explained(
+            "Print a row for each tensor, step, worker or row, as LIST names them (default: the first three). What is "
+            "left out is pooled as one array. row, with tensor, is the index on the first axis of tensors with two "
+            "axes or more: which rows of an embedding are dead, which units are zero.");
 
 // What an option's texts say of the reductions, and what shells offer.
 struct ReductionTexts {
@@ -207,13 +169,45 @@ void check_following(const ReduceCommandOptions& options) {
 std::span<const std::string_view> offered_reductions() { return reduction_texts().columns; }
 
 std::span<const OptionSpec> ReduceCommandOptions::table() {
-  static const auto options = [] {
-    auto all = own_options;
-    all.front().help = reduction_texts().help;
-    all.front().manual = reduction_texts().manual;
-    all.front().choices = reduction_texts().choices;
-    return all;
-  }();
+  const ReductionTexts& texts = reduction_texts();  // which follow from the table of reductions
+  static const auto options = in_group(
+      group::view,
+      {
+          valued('r', "reduce", "LIST", ArgumentKind::text, texts.help)
+              .list()
+              .of(texts.choices)
+              .explained(texts.manual),
+          flag('a', "abs", "put abs_ before each"),
+          valued(no_letter, "source", "S", ArgumentKind::choice,
+                 "auto: saved statistics where there are any, else computed; saved; computed")
+              .of(sources),
+          valued(no_letter, "ddof", "N", ArgumentKind::number,
+                 "computed std and variance divide by the number of elements less N (default: 0)"),
+          valued(no_letter, "nan", "P", ArgumentKind::choice,
+                 "propagate: NaN makes computed statistics NaN, as NumPy (default); omit: leave NaN out")
+              .of(nan_policies),
+          by_row_option,
+          flag(no_letter, "across", "pool the trials too: mean and std over seeds; column trials in place of trial"),
+          valued(no_letter, "smooth", "W", ArgumentKind::number,
+                 "after each statistic its exponential mean over the steps, as TensorBoard shows it; 0 <= W < 1")
+              .explained("Add the column NAME_smooth after each statistic NAME: the exponential mean of its series as "
+                         "TensorBoard shows it, s = W s + (1 - W) x, divided by 1 - W^n. It is taken over the whole "
+                         "series, whatever steps are chosen; n counts finite numbers, and others stay as they are. "
+                         "--spark has a curve of it, and -f svg draws it over the pale statistic."),
+          flag(no_letter, "hist",
+               "histograms: bars in a table, rows bin lo hi count elsewhere; without bounds one range for all"),
+          valued(no_letter, "bins", "N[:LO:HI]", ArgumentKind::text,
+                 "how many bins, and between which bounds (default: 10, from the least to the greatest value)"),
+          flag(no_letter, "pivot", "one reduction, with a row per step and a column per tensor"),
+          flag(no_letter, "spark", "a line per tensor, its curve over the steps"),
+          valued(no_letter, "slice", "S", ArgumentKind::text,
+                 "reduce only this part, indexed as in NumPy: 0,:,::2,-1 and ..."),
+          valued(no_letter, "shard", "I/N", ArgumentKind::text,
+                 "part I (from 1) of N of the steps; auto or auto/N: the place that Slurm, AWS Batch or GNU "
+                 "parallel gave"),
+          flag(no_letter, "merge", "operands are the JSON lines of shards made with the same options: pool them"),
+          flag(no_letter, "strict", "status 1 if something asked for is not available"),
+      });
   return options;
 }
 
@@ -237,10 +231,7 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
   options.by_given = line.has("by");
   options.by = By::from(line, by_row_words);
   options.across = line.has("across");
-  options.smooth = line.convert("smooth", smoothing_weight);
   options.view = only_flag(line, view_flags);
-  options.bins = line.convert("bins", BinSpec::parse).value_or(BinSpec());
-  options.slice = line.convert("slice", SliceSpec::parse);
   options.shard = line.convert("shard", Shard::parse);
   options.merge = line.has("merge");
   options.strict = line.has("strict");

@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "draw/bins.hpp"
 #include "follow/following.hpp"
 #include "operands/shard.hpp"
 #include "rows/picture_options.hpp"
 #include "select/selection.hpp"
-#include "select/slice.hpp"
 
 namespace smd::tool::reduce {
 
@@ -34,11 +32,8 @@ struct ReduceCommandOptions : ShowOptions {
   ReduceOptions reduce;
   By by;
   bool by_given = false;
-  bool across = false;           ///< --across: trials are pooled too.
-  std::optional<double> smooth;  ///< --smooth
+  bool across = false;  ///< --across: trials are pooled too.
   ReduceViewKind view = ReduceViewKind::rows;
-  BinSpec bins;
-  std::optional<SliceSpec> slice;
   std::optional<Shard> shard;
   bool merge = false;
   bool strict = false;

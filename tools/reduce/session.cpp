@@ -158,12 +158,8 @@ Session open_session(Trial& trial, const std::string& name, const ReduceCommandO
   return session;
 }
 
-bool needs_whole_series(const ReduceCommandOptions& options) {
-  return options.smooth || options.output.names("elapsed");
-}
-
 StepRange range_to_open(const ReduceCommandOptions& options) {
-  return options.selection.steps && !needs_whole_series(options)
+  return options.selection.steps && !options.needs_whole_series()
              ? range_to_read_of_tensors(options.selection, *options.selection.steps)
              : StepRange();
 }

@@ -66,9 +66,6 @@ struct Session {
 /// `first`, `last` and negative numbers count each tensor's own steps at which there is what can be reduced.
 [[nodiscard]] SelectionNeeds selection_needs(const ReduceCommandOptions& options);
 
-/// Whether values show what came before the selected steps.
-[[nodiscard]] bool needs_whole_series(const ReduceCommandOptions& options);
-
 /// What to read of a trial at first.
 [[nodiscard]] StepRange range_to_open(const ReduceCommandOptions& options);
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace smd::tool {
 
 namespace {
@@ -44,6 +46,9 @@ ShowOptions ShowOptions::from(const CommandLine& line) {
   options.output = OutputOptions::from(line);
   options.picture = PictureOptions::from(line, options.output);
   options.reading = ReadingOptions::from(line);
+  options.slice = line.convert("slice", SliceSpec::parse);
+  options.bins = line.convert("bins", BinSpec::parse).value_or(BinSpec());
+  options.smooth = line.convert("smooth", smoothing_weight);
   return options;
 }
 
@@ -51,7 +56,7 @@ void say_nothing_drawn(Diagnostics& messages) {
   messages.nothing("NotFound", "nothing that is selected can be drawn: no picture was written");
 }
 
-PictureOutput::PictureOutput(OutputFile& file, const OutputOptions& output) : file_(file) {
+PictureOutput::PictureOutput(OutputFile file, const OutputOptions& output) : file_(std::move(file)) {
   if (output.format == svg_format) {
     memory_.emplace(OutputFile::memory());
   }

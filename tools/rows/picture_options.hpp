@@ -10,10 +10,12 @@
 #include "cli/command_line.hpp"
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
+#include "draw/bins.hpp"
 #include "draw/chart.hpp"
 #include "operands/reading_options.hpp"
 #include "rows/output_options.hpp"
 #include "select/selection.hpp"
+#include "select/slice.hpp"
 
 namespace smd::tool {
 
@@ -34,26 +36,31 @@ struct PictureOptions {
   static PictureOptions from(const CommandLine& line, const OutputOptions& output);
 };
 
-/// The options in common of commands that show values of trials, as rows or as a picture.
+/// The options in common of commands that show values of trials, as rows or as a picture. What a command has no option
+/// for keeps its default.
 struct ShowOptions {
   std::vector<std::string> operands;  ///< As given.
   SelectionOptions selection;
   OutputOptions output;
   PictureOptions picture;
   ReadingOptions reading;
+  std::optional<SliceSpec> slice;
+  BinSpec bins;
+  std::optional<double> smooth;  ///< --smooth
 
   /// @throws UsageError.
   static ShowOptions from(const CommandLine& line);
 
   [[nodiscard]] bool svg() const noexcept { return output.format == svg_format; }
+  /// Whether rows show what came before the selected steps.
+  [[nodiscard]] bool needs_whole_series() const noexcept { return smooth || output.names("elapsed"); }
 };
 
 /// Where a command writes results that may be a picture: straight to a file or, with -f svg, to memory until it is
 /// known that there is something to draw.
 class PictureOutput {
  public:
-  /// `file` must outlive this.
-  PictureOutput(OutputFile& file, const OutputOptions& output);
+  PictureOutput(OutputFile file, const OutputOptions& output);
 
   [[nodiscard]] OutputFile& to() noexcept { return memory_ ? *memory_ : file_; }
   /// Closes the file as `OutputFile::close` does. If nothing was drawn, an existing file stays, and a message says so
@@ -61,7 +68,7 @@ class PictureOutput {
   void close(Diagnostics& messages);
 
  private:
-  OutputFile& file_;
+  OutputFile file_;
   std::optional<OutputFile> memory_;
 };
 

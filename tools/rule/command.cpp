@@ -139,10 +139,8 @@ class Runner {
   void evaluate(const Visit& visit, const std::stop_token& stop, RecordSink& records) {
     EvaluationContext context = context_;
     context.jobs = visit.jobs;
-    TrialOptions options = options_.reading.trial_options();
-    options.jobs = context.jobs;
     bool evaluated = false;
-    with_trial(visit.operand, options, messages_, [&](Trial& trial) {
+    with_trial(visit.operand, options_.reading.trial_options({}, visit.jobs), messages_, [&](Trial& trial) {
       evaluate_trial(context, trial, visit.operand, stop, records);
       evaluated = true;
     });

@@ -23,8 +23,6 @@ class Reports : public RecordSink {
   /// @throws UsageError, OutputError.
   Reports(const RuleCommandOptions& options, bool several_trials, std::size_t rule_width, Diagnostics& messages,
           const std::optional<PartLine>& part = {}, bool any_rule = true);
-  Reports(const Reports&) = delete;
-  Reports& operator=(const Reports&) = delete;
 
   /// Findings go to the reports that want them.
   void take(const ReportRecord& record) override;

@@ -55,8 +55,9 @@ constexpr std::array<Column, 7> check_columns = {{{.name = "rule", .for_trial = 
 
 /// Prints rows about no trial, which `fill` gives to a writer.
 template <class Fill>
-void print_rows(const RuleCommandOptions& options, std::span<const Column> columns, OutputFile& out,
-                Diagnostics& messages, const Fill& fill) {
+void print_rows(const RuleCommandOptions& options, std::span<const Column> columns, Diagnostics& messages,
+                const Fill& fill) {
+  OutputFile out = options.output.open();
   RowWriter rows(out, options.output, columns, false, messages);
   fill(rows);
   rows.finish();
@@ -169,8 +170,7 @@ void explain(Evaluator& evaluator, std::string_view trial, RowWriter& rows, Diag
 }
 
 void list_rules(const RuleCommandOptions& options, Diagnostics& messages) {
-  OutputFile out = options.output.open();
-  print_rows(options, list_columns, out, messages, [](RowWriter& rows) {
+  print_rows(options, list_columns, messages, [](RowWriter& rows) {
     for (const RuleDescription& rule : rule_descriptions()) {
       rows.row({Cell(rule.name), or_missing(rule.alias), or_missing(rule.frameworks), Cell(ListCell{rule.collections}),
                 or_missing(rule.plugin), Cell(rule.summary)});
@@ -179,15 +179,15 @@ void list_rules(const RuleCommandOptions& options, Diagnostics& messages) {
 }
 
 void describe(const RuleCommandOptions& options, Diagnostics& messages) {
-  OutputFile out = options.output.open();
   const RuleDescription rule = describe_rule(options.described);
   const std::string& format = options.output.format;
   if (!options.output.asks_for_rows() && (!options.output.format_given || format == "text" || format == "table")) {
+    OutputFile out = options.output.open();
     out.write(description_text(rule, terminal_width(STDOUT_FILENO)));
     out.close();
     return;
   }
-  print_rows(options, parameter_columns, out, messages, [&](RowWriter& rows) {
+  print_rows(options, parameter_columns, messages, [&](RowWriter& rows) {
     for (const ParameterSpec& spec : rule.parameters) {
       const std::string range = range_text(spec);
       rows.row(
@@ -215,8 +215,7 @@ void hook_config(const std::vector<RuleRequest>& requests, const RuleCommandOpti
 }
 
 void check_config(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options, Diagnostics& messages) {
-  OutputFile out = options.output.open();
-  print_rows(options, check_columns, out, messages, [&](RowWriter& rows) {
+  print_rows(options, check_columns, messages, [&](RowWriter& rows) {
     for (const RuleRequest& request : requests) {
       const RuleConfiguration& configuration = request.configuration;
       const auto& error = request.error;

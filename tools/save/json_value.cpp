@@ -115,13 +115,10 @@ std::string text_of(const json& value) {
 
 /// The smallest number that rounds to infinity: half way from the largest finite one to the next power of two.
 template <class Stored>
-constexpr double first_beyond = std::numeric_limits<double>::infinity();
-template <>
-constexpr double first_beyond<Half> = 65520;
-template <>
-constexpr double first_beyond<BFloat16> = 0x1.feffffp127;  // by way of float32
-template <>
-constexpr double first_beyond<float> = 0x1.ffffffp127;
+constexpr double first_beyond = std::is_same_v<Stored, Half>       ? 65520
+                                : std::is_same_v<Stored, BFloat16> ? 0x1.feffffp127  // by way of float32
+                                : std::is_same_v<Stored, float>    ? 0x1.ffffffp127
+                                                                   : std::numeric_limits<double>::infinity();
 
 /// A number for an element of a floating-point type, or a part of a complex one, stored as `Stored`.
 template <class Stored>

@@ -21,54 +21,6 @@ namespace {
 
 constexpr std::string_view saving = "Saving";
 
-constexpr auto own_options = in_group(
-    saving,
-    {
-        valued('s', "step", "N", ArgumentKind::number, "global step; required with data"),
-        valued('m', "mode", "M", ArgumentKind::mode, "train, eval, predict or global (default)"),
-        valued(no_letter, "mode-step", "K", ArgumentKind::number,
-               "step within the mode (default: how many steps of this mode were saved before; in mode global the "
-               "number of --step)"),
-        valued('w', "worker", "W", ArgumentKind::worker, "the worker that saves (default: worker_0)"),
-        valued(no_letter, "workers", "N", ArgumentKind::number, "how many workers save (default: 1)"),
-        valued('c', "collection", "NAME", ArgumentKind::collection, "the tensors belong to this collection; repeatable")
-            .repeatable(),
-        valued('r', "reduce", "LIST", ArgumentKind::text,
-               "save reductions too: min max mean std variance sum prod l1 l2 median, each also abs_")
-            .list(),
-        flag(no_letter, "no-raw", "do not save the tensors themselves"),
-        flag(no_letter, "shape", "save shapes too"),
-        valued('C', "config", "FILE", ArgumentKind::file,
-               "hook configuration (JSON) that decides what is saved, and when"),
-        flag(no_letter, "checksum",
-             "write checksums of record contents, which the reference implementation cannot read"),
-        flag(no_letter, "append", "join what this worker saved at the step before, instead of refusing"),
-        flag(no_letter, "init", "make the trial, with its collections, even without data"),
-        flag(no_letter, "end", "mark the job as over, after everything else was saved"),
-        valued(no_letter, "lock-timeout", "D", ArgumentKind::duration,
-               "how long to wait for other processes that save into TRIAL (default: 60s): 30, 1.5s, 5m, 2h"),
-        flag(no_letter, "no-lock",
-             "save without a lock, on a file system that has none; no other process may save into TRIAL"),
-        flag(no_letter, "jsonl",
-             "read one object per tensor and line from standard input: step tensor value, optionally mode mode_step "
-             "worker dtype shape collections"),
-        valued(no_letter, "lines", "PATTERN", ArgumentKind::text,
-               "read a log of text from standard input: each named group of PATTERN is a number, (?<step>...) its step")
-            .explained(
-                "Read a log of text from standard input. Of each line in which the regular expression PATTERN "
-                "is found, the named group step is the step (default: that of --step), and every other named "
-                "group a number: 'iter (?<step>\\d+): loss (?<loss>\\S+)'. A group that took no part, is empty, "
-                "or is - or None or NA is not saved; nan and inf are numbers; a comma or semicolon behind a number "
-                "is not part of it. A carriage return ends a line too: each state of a progress bar is one. Lines of "
-                "one step are merged, also if the step comes again later, as in the text of a resumed job; of one "
-                "name twice at one step the later counts. A step that an earlier command saved needs --append. Other "
-                "lines pass by; -v counts them. Lines whose step is no whole number from 0 on are left out; a warning "
-                "counts them. If no line gives a number, nothing is made or ended, and the status is 1. With --end, "
-                "the trial ends when the input does."),
-        flag(no_letter, "tee",
-             "with --lines: write all that is read to standard output, too, even if it cannot be saved"),
-    });
-
 /// The reductions that a hook can save, each also of |x|.
 std::span<const std::string_view> saved_reductions() {
   static const auto names = [] {
@@ -121,13 +73,56 @@ Assignment Assignment::parse(const std::string& operand) {
 }
 
 std::span<const OptionSpec> SaveOptions::table() noexcept {
-  static const auto options = [] {
-    std::vector<OptionSpec> all = with_remote_options(own_options);
-    for (OptionSpec& spec : all) {
-      spec.choices = spec.name == "reduce" ? saved_reductions() : spec.choices;
-    }
-    return all;
-  }();
+  static const std::vector<OptionSpec> options = with_remote_options(in_group(
+      saving,
+      {
+          valued('s', "step", "N", ArgumentKind::number, "global step; required with data"),
+          valued('m', "mode", "M", ArgumentKind::mode, "train, eval, predict or global (default)"),
+          valued(no_letter, "mode-step", "K", ArgumentKind::number,
+                 "step within the mode (default: how many steps of this mode were saved before; in mode global the "
+                 "number of --step)"),
+          valued('w', "worker", "W", ArgumentKind::worker, "the worker that saves (default: worker_0)"),
+          valued(no_letter, "workers", "N", ArgumentKind::number, "how many workers save (default: 1)"),
+          valued('c', "collection", "NAME", ArgumentKind::collection,
+                 "the tensors belong to this collection; repeatable")
+              .repeatable(),
+          valued('r', "reduce", "LIST", ArgumentKind::text,
+                 "save reductions too: min max mean std variance sum prod l1 l2 median, each also abs_")
+              .list()
+              .of(saved_reductions()),
+          flag(no_letter, "no-raw", "do not save the tensors themselves"),
+          flag(no_letter, "shape", "save shapes too"),
+          valued('C', "config", "FILE", ArgumentKind::file,
+                 "hook configuration (JSON) that decides what is saved, and when"),
+          flag(no_letter, "checksum",
+               "write checksums of record contents, which the reference implementation cannot read"),
+          flag(no_letter, "append", "join what this worker saved at the step before, instead of refusing"),
+          flag(no_letter, "init", "make the trial, with its collections, even without data"),
+          flag(no_letter, "end", "mark the job as over, after everything else was saved"),
+          valued(no_letter, "lock-timeout", "D", ArgumentKind::duration,
+                 "how long to wait for other processes that save into TRIAL (default: 60s): 30, 1.5s, 5m, 2h"),
+          flag(no_letter, "no-lock",
+               "save without a lock, on a file system that has none; no other process may save into TRIAL"),
+          flag(no_letter, "jsonl",
+               "read one object per tensor and line from standard input: step tensor value, optionally mode mode_step "
+               "worker dtype shape collections"),
+          valued(
+              no_letter, "lines", "PATTERN", ArgumentKind::text,
+              "read a log of text from standard input: each named group of PATTERN is a number, (?<step>...) its step")
+              .explained(
+                  "Read a log of text from standard input. Of each line in which the regular expression PATTERN "
+                  "is found, the named group step is the step (default: that of --step), and every other named "
+                  "group a number: 'iter (?<step>\\d+): loss (?<loss>\\S+)'. A group that took no part, is empty, "
+                  "or is - or None or NA is not saved; nan and inf are numbers; a comma or semicolon behind a number "
+                  "is not part of it. A carriage return ends a line too: each state of a progress bar is one. Lines of "
+                  "one step are merged, also if the step comes again later, as in the text of a resumed job; of one "
+                  "name twice at one step the later counts. A step that an earlier command saved needs --append. Other "
+                  "lines pass by; -v counts them. Lines whose step is no whole number from 0 on are left out; a "
+                  "warning counts them. If no line gives a number, nothing is made or ended, and the status is 1. With "
+                  "--end, the trial ends when the input does."),
+          flag(no_letter, "tee",
+               "with --lines: write all that is read to standard output, too, even if it cannot be saved"),
+      }));
   return options;
 }
 

@@ -40,9 +40,6 @@ bool is_held(const Place& place) {
 
 bool is_single(const TensorValue& value) { return is_real(value.dtype()) && value.view().size() == 1; }
 
-/// Whether values before those selected count too.
-bool needs_whole_series(const TensorOptions& options) { return options.smooth || options.output.names("elapsed"); }
-
 /// What the view shows of an entry: its value; with --hist, if it has none, its saved buckets. Null if nothing.
 const Place* shown_of(const TensorOptions& options, const TensorEntry& entry) noexcept {
   if (entry.value) {
@@ -425,7 +422,7 @@ ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnos
 /// The part of the trial to read at first; more is read if needed.
 StepRange range_to_open(const TensorOptions& options) {
   const StepSpec spec = options.selection.steps.value_or(default_steps(options));
-  return needs_whole_series(options) ? StepRange() : range_to_read_of_tensors(options.selection, spec);
+  return options.needs_whole_series() ? StepRange() : range_to_read_of_tensors(options.selection, spec);
 }
 
 /// Shows the values of one trial after the other. If the view must know all of them beforehand, the trials stay open
@@ -475,7 +472,7 @@ class ShownTrials {
                             .whole_steps = options_.view == TensorViewKind::pivot,
                             .listed = options_.operands.front() == "-",
                             .opened = [this](Trial& trial) {
-                              if (needs_whole_series(options_)) {
+                              if (options_.needs_whole_series()) {
                                 trial.load_range(StepRange());
                               }
                               open_view();
@@ -620,8 +617,7 @@ ExitStatus run(TensorOptions& options, Diagnostics& messages) {
     return ExitStatus::no;
   }
   messages.name_trials(options.several_trials);
-  OutputFile out = options.folder ? OutputFile::discard() : options.output.open(options.binary());
-  PictureOutput picture(out, options.output);
+  PictureOutput picture(options.folder ? OutputFile::discard() : options.output.open(options.binary()), options.output);
   // A file appears if it holds what was asked for, or the part of it that could be read.
   ShownTrials shown(options, trials, picture.to(), messages);
   if (options.following.follow ? shown.follow() : shown.run()) {

@@ -119,11 +119,8 @@ TensorOptions TensorOptions::from(const CommandLine& line) {
   TensorOptions options;
   static_cast<ShowOptions&>(options) = ShowOptions::from(line);
   options.view = only_flag(line, view_flags);
-  options.slice = line.convert("slice", SliceSpec::parse);
-  options.bins = line.convert("bins", BinSpec::parse).value_or(BinSpec());
   options.bins_given = line.has("bins");
   options.full = line.has("full");
-  options.smooth = line.convert("smooth", smoothing_weight);
   options.stack = line.has("stack");
   if (options.output.file && options.output.file->ends_with('/')) {
     refuse_if((options.output.format != "npy" && options.output.format != "raw") || options.stack,

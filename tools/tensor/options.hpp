@@ -9,10 +9,8 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "draw/bins.hpp"
 #include "follow/following.hpp"
 #include "rows/picture_options.hpp"
-#include "select/slice.hpp"
 
 namespace smd::tool::tensor {
 
@@ -26,10 +24,7 @@ struct TensorOptions : ShowOptions {
   bool several_trials = false;  ///< There may be more than one.
   FollowingOptions following;
   TensorViewKind view = TensorViewKind::values;
-  std::optional<SliceSpec> slice;
-  BinSpec bins;
   bool bins_given = false;
-  std::optional<double> smooth;  ///< --smooth
   bool full = false;
   bool stack = false;
   std::optional<std::string> folder;  ///< -o DIR/, for npy and raw: a file for each value.

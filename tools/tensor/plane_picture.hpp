@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "draw/chart.hpp"
 #include "rows/buckets.hpp"
 #include "rows/elements.hpp"
 
