@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from permissions import bound_by_permissions
 
@@ -85,32 +86,41 @@ def main():
 
 
 def check_resumed(options):
-    """A run of W&B that goes on after its end is read again, but not one of which neither times nor sizes change."""
+    """A run is read again once times or sizes of its files change, also one that had ended, and not before."""
     runs = os.path.join(options.logs, "../metric-logs/wb_resumed/wandb")
     tool = os.path.abspath(os.path.join(options.tools, "smd-runs"))
     with tempfile.TemporaryDirectory() as folder:
+        logs = {}
         for run in "resumed", "shrunk":
-            shutil.copytree(os.path.join(runs, "run-20251009_091500-rsm0a1b2"),
-                            os.path.join(folder, run, "run-20251009_091500-rsm0a1b2"))
-        shutil.copytree(os.path.join(options.logs, "sweep/exp1"), os.path.join(folder, "other"))
+            copy = shutil.copytree(os.path.join(runs, "run-20251009_091500-rsm0a1b2"),
+                                   os.path.join(folder, run, "run-20251009_091500-rsm0a1b2"))
+            logs[run] = os.path.join(copy, "run-rsm0a1b2.wandb")
+        copy = shutil.copytree(os.path.join(options.logs, "sweep/exp1"), os.path.join(folder, "other"))
+        logs["other"] = os.path.join(copy, *os.listdir(copy))
+        for log in logs.values():  # an hour old: a young file may be half written, and is read again
+            os.utime(log, (time.time() - 3600, time.time() - 3600))
         pid, terminal = pty.fork()
         if pid == 0:
-            os.execve(tool, [tool, folder, "-F", "--interval", "0.05", "--timeout", "60", "--columns", "run,status"],
+            os.execve(tool, [tool, folder, "-F", "--interval", "0.05", "--timeout", "60", "--columns",
+                             "run,status,steps"],
                       dict(os.environ, TERM="xterm", NO_COLOR="1"))
         shown = read_until(terminal, rb"(?s)(resumed +ended.*){4}")
+        assert re.search(rb"other +unknown +6\D", shown), shown
         os.kill(pid, signal.SIGSTOP)  # logs lose their end, and no time shows it, but the size of one does
         os.waitpid(pid, os.WUNTRACED)
-        for run in "resumed", "shrunk":
-            log = os.path.join(folder, run, "run-20251009_091500-rsm0a1b2/run-rsm0a1b2.wandb")
+        for run, log in logs.items():
             before = os.stat(log)
             os.truncate(log, before.st_size // 2)
-            if run == "resumed":
+            if run != "shrunk":
                 os.truncate(log, before.st_size)
             os.utime(log, ns=(before.st_atime_ns, before.st_mtime_ns))
         os.kill(pid, signal.SIGCONT)
         unchanged = read_until(terminal, rb"(?s)(resumed +[a-z].*){4}")
         assert not re.search(rb"resumed +unknown", unchanged), unchanged
         assert re.search(rb"shrunk +unknown", unchanged), unchanged
+        assert set(re.findall(rb"other +unknown +(\d+)", unchanged)) == {b"6"}, unchanged
+        os.utime(logs["other"])
+        shown += read_until(terminal, rb"other +unknown +[0-5]\D")
         shutil.copytree(os.path.join(runs, "run-20251009_081500-rsm0a1b2"),
                         os.path.join(folder, "resumed/run-20251009_101500-rsm0a1b2"))
         shown += read_until(terminal, rb"resumed +unknown")
@@ -118,6 +128,7 @@ def check_resumed(options):
         os.waitpid(pid, 0)
         os.close(terminal)
         assert re.search(rb"resumed +unknown", shown), shown
+        assert re.search(rb"other +unknown +[0-5]\D", shown), shown
 
 
 def read_until(terminal, pattern):

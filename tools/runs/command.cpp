@@ -57,7 +57,7 @@ FoundRuns found_runs(const std::vector<std::string>& places, const RunsOptions& 
   return runs;
 }
 
-/// A number that changes with what is at or below a local path, by times and sizes; 0 elsewhere.
+/// A number that changes with what is at or below a local path, by times and sizes; 0 if that is unknown.
 std::uint64_t stamp_of(const std::string& path) {
   std::error_code error;
   const auto stamp_of_entry = [&](const fs::path& entry) {
@@ -71,19 +71,20 @@ std::uint64_t stamp_of(const std::string& path) {
   const fs::recursive_directory_iterator end;
   for (fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied, error); entry != end;
        entry.increment(error)) {
+    if (entry->is_symlink(error) && entry->is_directory(error)) {
+      return 0;  // the loop does not see what is below it
+    }
     stamp += stamp_of_entry(entry->path());
   }
-  return stamp;
+  return error && error != std::errc::not_a_directory ? 0 : stamp;  // a file is none
 }
 
-/// Reads runs, side by side. Those that had ended before are not read again unless they can have gone on.
+/// Reads runs, side by side. With --follow, those of `before` are not read again unless they can have changed.
 std::vector<RunFacts> read_runs(const FoundRuns& found, const std::vector<RunFacts>& before, const RunsOptions& options,
                                 Diagnostics& messages) {
-  std::map<std::string_view, const RunFacts*> ended;
+  std::map<std::string_view, const RunFacts*> known;
   for (const RunFacts& run : before) {
-    if (run.status == "ended") {
-      ended.emplace(run.trial, &run);
-    }
+    known.emplace(run.trial, &run);
   }
   std::vector<RunFacts> runs;
   runs.reserve(found.paths.size());
@@ -92,14 +93,13 @@ std::vector<RunFacts> read_runs(const FoundRuns& found, const std::vector<RunFac
   visit_in_turn(source, {.doing = "reading runs", .jobs = options.reading.jobs}, messages,
                 [&](const Visit& visit) -> Show {
                   const std::string& path = visit.operand;
-                  const auto known = ended.find(path);
-                  const RunFacts* old = known != ended.end() ? known->second : nullptr;
-                  const std::uint64_t stamp = old == nullptr || old->over ? 0 : stamp_of(path);
-                  // In a store, where a look takes requests, it counts as ended for good.
-                  const bool same = old != nullptr && (old->over || is_remote_path(path) || stamp == old->stamp);
+                  const auto old = known.find(path);
+                  const bool over = old != known.end() && old->second->over;
+                  const std::uint64_t stamp = options.following.follow && !over ? stamp_of(path) : 0;
+                  const bool same = over || (stamp != 0 && old != known.end() && stamp == old->second->stamp);
                   const auto facts = std::make_shared<RunFacts>(
-                      same ? *old : read_run(path, found.names.at(path), options, visit.jobs, messages));
-                  facts->stamp = stamp;
+                      same ? *old->second : read_run(path, found.names.at(path), options, visit.jobs, messages));
+                  facts->stamp = facts->rests ? stamp : 0;
                   return [&runs, facts] {
                     runs.push_back(std::move(*facts));
                     return true;

@@ -24,6 +24,9 @@ namespace {
 /// How many losses of a run are kept to choose among, if none is asked for.
 constexpr std::size_t most_losses = 32;
 
+/// While a file is younger, in seconds, it may be half written, and time alone may change how it is read.
+constexpr std::int64_t young = 120;
+
 /// The parts of the mode that tells most of a run: EVAL, else TRAIN, else all parts; without empty ones, by worker.
 std::vector<ColumnPart> parts_that_count(const ScalarColumn& column) {
   std::vector<ColumnPart> parts;
@@ -107,12 +110,6 @@ std::vector<std::string> selected_scalars(const Trial& trial, const RunsOptions&
   return names;
 }
 
-std::vector<std::string> losses_of(const Trial& trial, const RunsOptions& options) {
-  return trial.collection("losses")
-             ? trial.tensor_names({.collections = {"losses"}, .exclude = options.selection.excludes})
-             : std::vector<std::string>();
-}
-
 /// Reads a scalar. Returns whether it has numbers, or it was said why they cannot be read.
 bool read_scalar(RunFacts& facts, const Trial& trial, const std::string& name, bool is_loss, const RunsOptions& options,
                  unsigned jobs, Diagnostics& messages) {
@@ -129,6 +126,7 @@ bool read_scalar(RunFacts& facts, const Trial& trial, const std::string& name, b
     // With numbers, the job will soon write it.
     const bool only_not_yet = problem.kind == ProblemKind::not_yet && !scalar;
     const bool again = options.following.follow;
+    facts.rests = facts.rests && (absent || problem.kind == ProblemKind::damaged);  // else it may be read later
     unread = unread || problem.kind != ProblemKind::not_yet || (only_not_yet && !again);
     if ((absent || only_not_yet) && !again) {
       messages.report_record(problem, trial.path(), single_quoted(name));
@@ -183,11 +181,9 @@ void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsign
   }
   facts.status = job_status(trial);
   facts.ended = trial.ended();
-  facts.over = facts.status == "ended" && trial.layout().marks_steps;
-  if (const std::optional<FileTotals> files = file_totals(trial)) {
-    facts.age = facts.status == "ended" ? std::nullopt : std::optional(age_of(*files));
-    facts.disk = files->bytes;
-  }
+  facts.over = facts.status == "ended" && (trial.layout().marks_steps || is_remote_path(facts.trial));
+  facts.files = file_totals(trial);
+  facts.rests = facts.files && age_of(*facts.files) >= young && !partly_unread(trial);
   facts.steps = steps.size();
   facts.last_step = steps.empty() ? std::nullopt : std::optional(steps.back().value);
   facts.pace = pace_of(trial, steps, messages);
@@ -195,7 +191,8 @@ void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsign
   if (const std::string text = incomplete_steps(trial); !text.empty() && !facts.ended && !options.following.follow) {
     messages.note_once(text + "; nothing is read there");
   }
-  const std::vector<std::string> losses = losses_of(trial, options);
+  const std::vector<std::string> losses =
+      trial.tensor_names({.collections = {"losses"}, .exclude = options.selection.excludes});
   const std::vector<std::string> selected = selected_scalars(trial, options, losses);
   std::vector<std::string> wanted = selected;
   for (const std::string& name : options.named()) {  // but -x takes away what only -n names

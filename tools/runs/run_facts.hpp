@@ -50,17 +50,17 @@ struct RunFacts {
   std::string_view status = "unreadable";  ///< Else that of the job.
   bool awaited = false;                    ///< With --follow: it has no data yet.
   bool ended = false;                      ///< As `Trial::ended`.
-  bool over = false;                       ///< An end marker says that nothing more comes.
-  std::optional<std::int64_t> age = {};
+  bool over = false;                       ///< It has ended, with a marker or in a store: it is not read again.
+  bool rests = false;                      ///< It is read again only once a file changes.
+  std::optional<FileTotals> files = {};
   std::size_t steps = 0;
   std::optional<std::int64_t> last_step = {};
   Pace pace = {};
-  std::optional<std::uint64_t> disk = {};
   std::optional<std::int64_t> exit_code = {};  ///< As `Trial::exit_code`.
   std::map<std::string, ScalarFacts> scalars = {};
   std::map<std::string, HpValue> hyperparameters = {};
   std::map<std::string, Lack> lacks = {};  ///< By `-n NAME` or `-c NAME`, else of the whole selection.
-  std::uint64_t stamp = 0;                 ///< As `stamp_of`, before it was read; 0: unknown.
+  std::uint64_t stamp = 0;                 ///< With `rests`: as `stamp_of`, before it was read; else 0.
 
   [[nodiscard]] bool readable() const noexcept { return !layout.empty(); }
 };

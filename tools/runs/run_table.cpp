@@ -31,12 +31,13 @@ std::vector<RunColumn> fixed(const std::optional<std::int64_t>& planned) {
       {{.name = "run", .in_table = false}, [](const RunFacts& run) { return Cell(run.run); }},
       {{.name = "layout"}, [](const RunFacts& run) { return run.readable() ? Cell(run.layout) : Cell(); }},
       {{.name = "status"}, [](const RunFacts& run) { return Cell(run.status); }},
-      {number("age"), [](const RunFacts& run) { return Cell(run.age); }},
+      {number("age"),
+       [](const RunFacts& run) { return run.files && run.status != "ended" ? Cell(age_of(*run.files)) : Cell(); }},
       {number("steps"), [](const RunFacts& run) { return run.readable() ? Cell(run.steps) : Cell(); }},
       {number("last_step"), [](const RunFacts& run) { return Cell(run.last_step); }},
       {number("duration"), [](const RunFacts& run) { return Cell(run.pace.duration); }},
       {number("rate"), [](const RunFacts& run) { return Cell(run.pace.rate); }},
-      {number("disk"), [](const RunFacts& run) { return Cell(run.disk); }}};
+      {number("disk"), [](const RunFacts& run) { return run.files ? Cell(run.files->bytes) : Cell(); }}};
   if (planned) {
     columns.push_back({{.name = "eta", .align = Align::right, .asked = true}, [step = *planned](const RunFacts& run) {
                          const double left = static_cast<double>(step) - static_cast<double>(run.last_step.value_or(0));

@@ -59,24 +59,8 @@ Standing of_step(const Condition& condition, const Trial& trial) {
   return standing;
 }
 
-// The first complete step at which one of the tensors was saved.
-std::optional<GlobalStep> first_step_of(const Trial& trial, const std::vector<std::string>& tensors, Mode mode) {
-  std::optional<GlobalStep> first;
-  if (!tensors.empty()) {
-    trial.for_each_entry({.tensors = tensors, .mode = mode}, [&](const TensorEntry& entry) {
-      first = entry.step;
-      return false;
-    });
-  }
-  return first;
-}
-
 Standing of_tensor(const Condition& condition, const Trial& trial) {
   TensorQuery query = condition.tensors;
-  if (!query.collections.empty() && !trial.collection(query.collections.front())) {
-    query.collections.clear();
-    query.names.emplace_back("\0", 1);  // matches nothing: an empty query would mean everything
-  }
   if (condition.number) {
     Standing standing = of_step(condition, trial);
     if (standing.state == StepState::available) {
@@ -88,12 +72,17 @@ Standing of_tensor(const Condition& condition, const Trial& trial) {
     }
     return standing;
   }
-  if (!query.names.empty() && query.regex.empty() && query.collections.empty() &&
-      !trial.has_tensor(query.names.front())) {
-    return never(trial);
+  Standing standing = never(trial);
+  if (!query.names.empty() && !trial.has_tensor(query.names.front())) {
+    return standing;  // known without a list of all tensors
   }
-  const auto first = first_step_of(trial, trial.tensor_names(query), condition.mode);
-  return first ? Standing{.state = StepState::available, .step = first} : never(trial);
+  if (const std::vector<std::string> tensors = trial.tensor_names(query); !tensors.empty()) {
+    trial.for_each_entry({.tensors = tensors, .mode = condition.mode}, [&](const TensorEntry& entry) {
+      standing = {.state = StepState::available, .step = entry.step};
+      return false;
+    });
+  }
+  return standing;
 }
 
 bool meets(Relation relation, double value, double threshold) {

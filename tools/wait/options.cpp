@@ -4,14 +4,11 @@
 #include "cli/text.hpp"
 #include "text/number.hpp"
 
-#include <limits>
-
 namespace smd::tool::wait {
 
 namespace {
 
 constexpr std::string_view conditions = "Conditions";
-constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
 constexpr auto own_options = in_group(
     conditions,
@@ -50,13 +47,14 @@ std::span<const OptionSpec> WaitCommandOptions::table() noexcept { return own_op
 WaitCommandOptions WaitCommandOptions::from(const CommandLine& line) {
   WaitCommandOptions options;
   options.operands = line.operands();
-  options.steps = line.convert_all("step", [](const std::string& text) { return parse_integer(text, 0, largest); });
+  options.steps = line.convert_all("step", [](const std::string& text) { return parse_integer(text, 0, INT64_MAX); });
   options.selection.names = line.values("name");
   options.selection.regexes = line.values("regex");
   options.selection.collections = line.values("collection");
   options.selection.modes = modes_from(line);
-  options.after = line.convert("after", [](const std::string& text) { return parse_integer(text, -largest, largest); });
-  options.count = line.convert("count", [](const std::string& text) { return parse_integer(text, 1, largest); });
+  options.after =
+      line.convert("after", [](const std::string& text) { return parse_integer(text, -INT64_MAX, INT64_MAX); });
+  options.count = line.convert("count", [](const std::string& text) { return parse_integer(text, 1, INT64_MAX); });
   options.until = line.convert_all("until", [](const std::string& text) {
     constexpr std::string_view form = "NAME OP NUMBER, with OP one of < <= > >= = !=";
     Comparison comparison = parse_comparison(text, form);
