@@ -10,7 +10,7 @@ pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp REQUIRED)
 # Headers only: libsmd selects the instruction set itself, so that no further library is loaded at start.
 find_path(HWY_INCLUDE_DIR hwy/highway.h REQUIRED)
-find_package(Boost REQUIRED COMPONENTS filesystem)  # and headers: Algorithm, Core, CRC, Endian, Locale, Sort
+find_package(Boost REQUIRED COMPONENTS filesystem)  # and headers: Algorithm, Container, Core, CRC, Endian, Iterator, Locale, Sort
 # For programs: one shared library more would cost each start of a command a twentieth of its time.
 find_library(BOOST_FILESYSTEM_ARCHIVE libboost_filesystem.a)
 mark_as_advanced(BOOST_FILESYSTEM_ARCHIVE)

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <ctime>
+#include <memory>
 #include <random>
 #include <span>
 #include <utility>
@@ -285,18 +286,14 @@ Cache::Cache(std::string folder, std::uint64_t most_bytes, std::function<void(st
     : folder_(std::move(folder)),
       most_bytes_(most_bytes),
       say_(std::move(say)),
-      unchecked_bytes_(most_bytes) {}  // so that the first write measures the folder
-
-std::shared_ptr<Cache> Cache::open(std::string folder, std::uint64_t most_bytes, std::function<void(std::string)> say) {
-  std::shared_ptr<Cache> cache(new Cache(std::move(folder), most_bytes, std::move(say)));
-  CacheFolder opened = open_cache_folder(cache->folder_);
+      unchecked_bytes_(most_bytes) {  // so that the first write measures the folder
+  CacheFolder opened = open_cache_folder(folder_);
   if (!opened.trouble.empty()) {
-    cache->give_up(opened.trouble);
+    give_up(opened.trouble);
   } else if (::faccessat(opened.root.get(), ".", R_OK | W_OK | X_OK, 0) != 0) {
-    cache->give_up(error_text(errno));
+    give_up(error_text(errno));
   }
-  cache->root_ = std::move(opened.root);
-  return cache;
+  root_ = std::move(opened.root);
 }
 
 void Cache::give_up(const std::string& why) {
@@ -337,8 +334,7 @@ void Cache::keep(std::string_view name, const Entry& entry) {
   const auto [digits, file] = place_of(name);
   const Descriptor folder = open_entry_folder(root_.get(), digits, true);
   const std::string text = serialise(entry);
-  const int error = folder ? write_whole(folder.get(), temporary_name(), file, text) : errno;
-  if (error == 0) {
+  if (const int error = folder ? write_whole(folder.get(), temporary_name(), file, text) : errno; error == 0) {
     wrote(text.size());
   } else if (error != EEXIST && error != ENOTDIR) {  // with these, something else has the name and is kept
     give_up(error_text(error));

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -39,8 +38,7 @@ class Cache {
 
   /// Creates the folder if needed. `say` receives messages, at most one of each kind. A folder that is not usable (see
   /// `open_cache_folder`) caches nothing.
-  static std::shared_ptr<Cache> open(std::string folder, std::uint64_t most_bytes,
-                                     std::function<void(std::string)> say);
+  Cache(std::string folder, std::uint64_t most_bytes, std::function<void(std::string)> say);
 
   /// Returns nullopt if there is no entry, or if it is damaged; a damaged entry is removed.
   [[nodiscard]] std::optional<Entry> find(std::string_view name);
@@ -48,7 +46,6 @@ class Cache {
   [[nodiscard]] bool usable() const noexcept { return usable_.load(); }
 
  private:
-  Cache(std::string folder, std::uint64_t most_bytes, std::function<void(std::string)> say);
   void give_up(const std::string& why);
   void wrote(std::uint64_t bytes);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "s3/client.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <iterator>
@@ -273,13 +275,13 @@ Client::Decision Client::decide_refusal(const Ask& ask, const Turn& turn, const 
     }
     return {};
   }
-  const bool elsewhere = response.status == 301 || response.status == 307 || code == "AuthorizationHeaderMalformed" ||
-                         code == "IllegalLocationConstraintException" || response.status == 403 ||
-                         response.status == 400;
+  const bool moved = response.status == 301 || response.status == 307 || code == "AuthorizationHeaderMalformed";
+  const bool elsewhere =
+      moved || code == "IllegalLocationConstraintException" || response.status == 403 || response.status == 400;
   if (elsewhere && !error.region.empty() && error.region != turn.region && !turn.region_changed) {
     return {What::other_region, denied("the bucket is in another region"), what, error.region};
   }
-  if (response.status == 301 || response.status == 307 || code == "AuthorizationHeaderMalformed") {
+  if (moved) {
     return {What::fail, denied("the bucket is in another region than " + in_quotes(turn.region) +
                                ", and the server does not say in which; give --region" + message)};
   }
@@ -422,14 +424,11 @@ Outcome<HttpResponse> Client::ask(const Ask& ask) {
 std::shared_ptr<Client> shared_client(Settings settings) {
   static std::mutex mutex;
   static std::map<std::string, std::weak_ptr<Client>> clients;
-  std::string key = settings.endpoint ? settings.endpoint->host + settings.endpoint->base : std::string();
-  for (const std::string& part :
-       {settings.region, settings.profile_name, settings.ca_file, settings.cache, std::to_string(settings.in_flight),
-        std::to_string(settings.attempts), std::string(settings.sign ? "s" : "u"),
-        std::string(settings.profile_by_option ? "o" : "e"), std::string(settings.requester_pays ? "r" : ""),
-        std::string(settings.fips ? "f" : "")}) {
-    key += "\n" + part;
-  }
+  const std::string endpoint = settings.endpoint ? settings.endpoint->host + settings.endpoint->base : std::string();
+  const std::string key =
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", endpoint, settings.region, settings.profile_name,
+                  settings.ca_file, settings.cache, settings.in_flight, settings.attempts, settings.sign,
+                  settings.profile_by_option, settings.requester_pays, settings.fips);
   const std::lock_guard lock(mutex);
   std::shared_ptr<Client> client = clients[key].lock();
   if (!client) {

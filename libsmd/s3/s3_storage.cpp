@@ -134,8 +134,7 @@ std::vector<DirEntry> entries_of(const Bucket::Listed& page) {
     return DirEntry{std::string(text::leaf_of(each)), EntryKind::file};
   });
   for (const std::string& each : page.folders) {
-    const std::string_view leaf = text::leaf_of(each);
-    if (!leaf.empty() && leaf != "." && leaf != "..") {
+    if (const std::string_view leaf = text::leaf_of(each); !leaf.empty() && leaf != "." && leaf != "..") {
       entries.push_back({std::string(leaf), EntryKind::folder});
     }
   }
@@ -390,12 +389,12 @@ std::shared_ptr<Cache> open_cache(const std::shared_ptr<Client>& client) {
     return nullptr;
   }
   // The client lives as long as everything that may log.
-  return Cache::open(client->settings().cache, limits::cache_bytes,
-                     [weak = std::weak_ptr<Client>(client)](const std::string& text) {
-                       if (const auto strong = weak.lock()) {
-                         strong->say(LogLevel::warning, text);
-                       }
-                     });
+  return std::make_shared<Cache>(client->settings().cache, limits::cache_bytes,
+                                 [weak = std::weak_ptr<Client>(client)](const std::string& text) {
+                                   if (const auto strong = weak.lock()) {
+                                     strong->say(LogLevel::warning, text);
+                                   }
+                                 });
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 namespace smd::detail::storage::s3 {
 namespace {
 
-constexpr unsigned default_in_flight = 32;
 constexpr unsigned most_attempts = 100;
 
 /// Returns the first value that is set.
@@ -42,12 +41,6 @@ std::string shown(std::string_view url) {
 
 Problem no_endpoint(std::string_view url) {
   return wrong("the endpoint '" + shown(url) + "' is no http:// or https:// URL of a host");
-}
-
-/// Returns nullopt if the text is neither true nor false.
-std::optional<bool> truth(std::string_view text) {
-  const std::string word = detail::folded(text);
-  return word == "true" ? std::optional(true) : word == "false" ? std::optional(false) : std::nullopt;
 }
 
 bool ignores_endpoints(const std::optional<Profile>& profile) {
@@ -103,12 +96,12 @@ Outcome<Settings> Settings::make(const RemoteOptions& options, unsigned in_fligh
   if (!is_region(settings.region)) {
     return wrong(in_quotes(settings.region) + " is no region");
   }
-  const auto fips = first_of({text::environment("AWS_USE_FIPS_ENDPOINT"), setting(profile, "use_fips_endpoint")});
-  const auto wants_fips = truth(fips.value_or("false"));
-  if (!wants_fips) {  // never guessed: a typing error must not select the other endpoint
-    return wrong("AWS_USE_FIPS_ENDPOINT " + in_quotes(*fips) + " is neither true nor false");
+  const std::string fips =
+      first_of({text::environment("AWS_USE_FIPS_ENDPOINT"), setting(profile, "use_fips_endpoint")}).value_or("false");
+  settings.fips = detail::folded(fips) == "true";
+  if (!settings.fips && detail::folded(fips) != "false") {  // a typing error must not select the other endpoint
+    return wrong("AWS_USE_FIPS_ENDPOINT " + in_quotes(fips) + " is neither true nor false");
   }
-  settings.fips = *wants_fips;
   if (settings.fips && !settings.endpoint && settings.region.starts_with("cn-")) {  // AWS has none in China
     return wrong("AWS_USE_FIPS_ENDPOINT: the region " + settings.region + " has no FIPS endpoints");
   }
@@ -124,7 +117,7 @@ Outcome<Settings> Settings::make(const RemoteOptions& options, unsigned in_fligh
   settings.cache = cache_folder_of(options);
   settings.sign = options.sign_requests;
   settings.requester_pays = options.requester_pays;
-  settings.in_flight = in_flight == 0 ? default_in_flight : in_flight;
+  settings.in_flight = in_flight == 0 ? settings.in_flight : in_flight;
   settings.log = options.log;
   settings.stop = options.stop;
   settings.answered = options.answered;

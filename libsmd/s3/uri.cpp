@@ -73,8 +73,7 @@ std::optional<Endpoint> parse_endpoint(std::string_view url) {
   if (host.empty() || url.find_first_of("?#@ ") != url.npos || has_control(url)) {
     return std::nullopt;
   }
-  const std::string_view own_port = endpoint.tls ? ":443" : ":80";
-  if (host.ends_with(own_port)) {
+  if (const std::string_view own_port = endpoint.tls ? ":443" : ":80"; host.ends_with(own_port)) {
     host.remove_suffix(own_port.size());
   }
   endpoint.host = detail::folded(host);

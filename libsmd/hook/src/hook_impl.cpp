@@ -396,7 +396,6 @@ void Hook::Impl::export_value(std::string_view name, const TensorView& value, co
 
 void Hook::Impl::end_step() {
   offered = false;
-  const bool sync = config.sync == SyncPolicy::files;
   if (file) {
     last_saved = std::max(last_saved, step);
     if (config.existing_step == ExistingStep::append_own) {
@@ -410,7 +409,7 @@ void Hook::Impl::end_step() {
     file.reset();
   }
   if (tensorboard_file) {
-    queue.push(0, [to = std::move(tensorboard_file), sync] { to->commit(sync); });
+    queue.push(0, [this, to = std::move(tensorboard_file)] { to->commit(config.sync == SyncPolicy::files); });
     tensorboard_file.reset();
   }
   queue.start();

@@ -121,8 +121,7 @@ CollectionConfig collection_of(const json& object, const std::string& where, con
 /// Returns the URL on S3, also from an older key; nullopt if neither is set.
 std::optional<std::string> s3_output_path(const Section& top) {
   for (const char* const key : {"S3OutputPath", "S3Path"}) {
-    auto uri = top.text(key);
-    if (uri && !uri->empty()) {
+    if (auto uri = top.text(key); uri && !uri->empty()) {
       return uri;
     }
   }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 namespace smd::detail::reduce {
 namespace {
@@ -692,19 +691,8 @@ void Accumulator::add_product(const double* values, std::size_t n, const BlockRa
   product_.multiply_by(kernels().product(values, n, static_cast<std::size_t>(900 / std::max(reach, 1))));
 }
 
-// Allocates memory first, so that nothing has changed if that fails.
-void Accumulator::merge(const Accumulator& other) {
-  kept_.append(other.kept_);
-  merge_statistics(other);
-}
-
 void Accumulator::merge(Accumulator&& other) {
-  kept_.append(std::move(other.kept_));
-  merge_statistics(other);
-  other.clear();
-}
-
-void Accumulator::merge_statistics(const Accumulator& other) {
+  kept_.append(std::move(other.kept_));  // first: if memory runs out, nothing has changed
   if (other.count_ != 0 && integers_ && other.integers_) {
     add_integer_order(other.min_integer_, other.max_integer_, other.abs_min_integer_);
   }
@@ -727,6 +715,7 @@ void Accumulator::merge_statistics(const Accumulator& other) {
   imaginary_specials_.merge(other.imaginary_specials_);
   imaginary_sum_.add(other.imaginary_sum_);
   imaginary_moments_.merge(other.imaginary_moments_);
+  other.clear();
 }
 
 }  // namespace smd::detail::reduce

@@ -234,8 +234,7 @@ class Accumulator : public Totals {
 
   /// @param source `n` whole elements of a storage type (not a quantised type, not string).
   void add(Dtype type, const std::byte* source, std::size_t n);
-  void merge(const Accumulator& other);
-  /// As above, but moves the kept elements.
+  /// Moves the kept elements; `other` is then as after `clear`.
   void merge(Accumulator&& other);
   /// Resets to the initial state; keeps some of the memory for kept elements.
   void clear() noexcept;
@@ -247,7 +246,6 @@ class Accumulator : public Totals {
   KeptForPercentiles kept_;
 
  private:
-  void merge_statistics(const Accumulator& other);
   void add_block(Dtype type, const std::byte* source, std::size_t n);
   void keep_moduli(Dtype type, const std::byte* source, std::size_t n);
   void add_float8(Dtype type, const std::byte* source, std::size_t n);

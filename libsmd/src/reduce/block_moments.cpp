@@ -67,21 +67,21 @@ bool sums_are_exact(const BlockRange& range, const BlockSums& sums, std::size_t 
   return exponent_above(reach) - unit <= 53;
 }
 
-// Sums of x and of |x|, element by element, for blocks whose unit is too small for the kernels.
-void sum_one_by_one(const double* values, std::size_t n, const Groups& groups, ExactSum& sum, DoubleDouble& total,
-                    DoubleDouble& magnitudes) {
+// Sums x and |x|, element by element, for blocks whose unit is too small for the kernels.
+void sum_one_by_one(const double* values, std::size_t n, const Groups& groups, ExactSum& sum,
+                    BlockStatistics& statistics) {
   ExactSum block;
   for (std::size_t i = 0; i < n; ++i) {
     block.add(values[i]);
   }
-  total = block.pair();
+  statistics.moments.sum = block.pair();
   sum.add(block);
   if (groups.magnitudes || groups.abs_moments) {
     ExactSum sizes;
     for (std::size_t i = 0; i < n; ++i) {
       sizes.add(std::fabs(values[i]));
     }
-    magnitudes = sizes.pair();
+    statistics.abs_moments.sum = sizes.pair();
   }
 }
 
@@ -104,13 +104,9 @@ BlockStatistics block_statistics(const double* values, std::size_t n, const Bloc
     // Sums scale back exactly, or overflow as they must; squares beyond double's range are lost, as in NumPy.
     BlockStatistics statistics = block_statistics(scaled, n, inner, finer, groups, nullptr);
     ExactSum sums;
-    DoubleDouble total;
-    DoubleDouble magnitudes;
-    sum_one_by_one(values, n, groups, exact != nullptr ? *exact : sums, total, magnitudes);
+    sum_one_by_one(values, n, groups, exact != nullptr ? *exact : sums, statistics);
     const double back = 1 / by;
-    statistics.moments.sum = total;
     statistics.moments.squares = scale(scale(statistics.moments.squares, back), back);
-    statistics.abs_moments.sum = magnitudes;
     statistics.abs_moments.squares = scale(scale(statistics.abs_moments.squares, back), back);
     return statistics;
   }
@@ -140,7 +136,7 @@ BlockStatistics block_statistics(const double* values, std::size_t n, const Bloc
       }
     }
   } else {
-    sum_one_by_one(values, n, groups, *exact, statistics.moments.sum, statistics.abs_moments.sum);
+    sum_one_by_one(values, n, groups, *exact, statistics);
   }
   if (!groups.moments) {
     return statistics;

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <string_view>
 #include <type_traits>
 
 namespace smd::detail::reduce {
@@ -76,13 +75,11 @@ inline int exponent_above(double value) noexcept {
 }
 
 /// An unevaluated sum of two doubles, about 106 bits. The low part is at most half a unit in the last place of the
-/// high one; it is 0 if the high part is infinite or NaN.
+/// high one, which is the rounded sum; it is 0 if the high part is infinite or NaN.
 /// Operations after Dekker, 1971, and Knuth; each errs by a few units of 2^-104.
 struct DoubleDouble {
   double hi = 0;
   double lo = 0;
-
-  [[nodiscard]] double value() const noexcept { return hi; }
 };
 
 /// Returns a + b exactly. Precondition: |a| >= |b|, or a is 0.

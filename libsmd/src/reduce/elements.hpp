@@ -198,20 +198,17 @@ struct KeptForPercentiles {
       wide.append(type, source, n);
     }
   }
-  void append(const KeptForPercentiles& other) {
-    const std::size_t before = narrow.size();
-    narrow.append(other.narrow);
-    try {
-      wide.append(other.wide);
-    } catch (...) {
-      narrow.cut(before);
-      throw;
-    }
-  }
-
   void append(KeptForPercentiles&& other) {
     if (!other.narrow.empty() && !other.wide.empty()) {
-      append(std::as_const(other));  // elements that were moved could not be restored on failure
+      // Copies, because elements that were moved could not be restored on failure.
+      const std::size_t before = narrow.size();
+      narrow.append(std::as_const(other.narrow));
+      try {
+        wide.append(std::as_const(other.wide));
+      } catch (...) {
+        narrow.cut(before);
+        throw;
+      }
     } else {
       narrow.append(std::move(other.narrow));
       wide.append(std::move(other.wide));

@@ -138,7 +138,7 @@ class Answer {
       case ReductionKind::mean:
         return reduction.abs ? magnitude_mean() : mean();
       case ReductionKind::variance:
-        return real(variance(reduction.abs).value());
+        return real(variance(reduction.abs).hi);
       case ReductionKind::std:
         return real(root(variance(reduction.abs)));
       case ReductionKind::l2:
@@ -223,8 +223,7 @@ class Answer {
       const ReducedValue total = sum();
       return complex((total.real + total.imaginary * 0) / n, (total.imaginary - total.real * 0) / n);
     }
-    return real(used_ == 0 ? not_a_number
-                           : with_specials(data_.specials_, propagate_, divide(finite_sum(), n).value()));
+    return real(used_ == 0 ? not_a_number : with_specials(data_.specials_, propagate_, divide(finite_sum(), n).hi));
   }
 
   [[nodiscard]] DoubleDouble finite_magnitudes() const {
@@ -234,7 +233,7 @@ class Answer {
     if (data_.integers_) {
       return integer(data_.abs_sum_integer_);
     }
-    return real(nan_ ? not_a_number : (infinite_ != 0 ? infinity : finite_magnitudes().value()));
+    return real(nan_ ? not_a_number : (infinite_ != 0 ? infinity : finite_magnitudes().hi));
   }
   [[nodiscard]] ReducedValue magnitude_mean() const {
     if (nan_ || used_ == 0) {
@@ -243,7 +242,7 @@ class Answer {
     if (data_.integers_ && used_ == 1) {
       return exact_element(data_.abs_sum_integer_);
     }
-    return real(infinite_ != 0 ? infinity : divide(finite_magnitudes(), static_cast<double>(used_)).value());
+    return real(infinite_ != 0 ? infinity : divide(finite_magnitudes(), static_cast<double>(used_)).hi);
   }
 
   [[nodiscard]] Moments imaginary() const {
@@ -377,7 +376,7 @@ struct __attribute__((visibility("hidden"))) Reducer::Impl {
     doubled.add(type, bytes.data(), unit);
     for (std::uint64_t units = count / unit; units > 0; units >>= 1) {
       if ((units & 1) != 0) {
-        data.merge(doubled);
+        data.merge(Accumulator(doubled));
       }
       doubled.merge(Accumulator(doubled));
     }
@@ -514,7 +513,7 @@ void Reducer::merge(const PartialReduction& partial) {
                        pair(partial.abs_m2)};
   data.product_ = {pair(partial.prod), partial.prod_exponent};
   data.negative_infinities_odd_ = partial.neginf % 2 != 0;
-  impl_->data.merge(data);
+  impl_->data.merge(std::move(data));
 }
 
 std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reduction> wanted,

@@ -20,12 +20,7 @@ std::vector<layout::StepPart> files_at(const SortedChunks<layout::StepPart>& fil
 
 /// Returns whether a step has files that were read and list nothing: such a step does not count.
 bool lists_nothing(const Snapshot& snapshot, std::int64_t step) {
-  if (snapshot.find(step) != nullptr) {
-    return false;
-  }
-  const SortedChunks<layout::StepPart>& read = snapshot.listing->named->read;
-  const auto it = read.partition_point([&](const layout::StepPart& other) { return other.step < step; });
-  return it != read.end() && it->step == step;
+  return snapshot.find(step) == nullptr && !files_at(snapshot.listing->named->read, step).empty();
 }
 
 /// Returns the number of workers of rows or files that are sorted by worker. `file_of`: returns the file of one.

@@ -4,6 +4,8 @@
 
 #include <smd/trial.hpp>
 
+#include <boost/container/flat_set.hpp>
+
 #include <set>
 
 namespace smd {
@@ -31,6 +33,9 @@ std::uint64_t entry_bytes(const detail::trial::Catalog& catalog, const RowSequen
   return bytes;
 }
 
+/// Ids, ascending. Those of the first step are added in order; in later steps most are known.
+using Ids = boost::container::flat_set<std::uint32_t>;
+
 /// The data of a `TensorSummary`, in ids.
 struct Tally {
   std::size_t steps = 0;
@@ -39,8 +44,8 @@ struct Tally {
   std::uint64_t bytes = 0;
   std::uint8_t modes = 0;
   bool value = false;
-  std::vector<std::uint32_t> workers;     // ranks of their names in byte order, ascending
-  std::vector<std::uint32_t> reductions;  // ascending
+  Ids workers;  // ranks of their names in byte order
+  Ids reductions;
   const Shape* shape = nullptr;
 
   void saw(const RowSequence& rows, std::uint32_t worker_rank) {
@@ -49,14 +54,7 @@ struct Tally {
     steps += steps != 0 && last == rows.last_step() ? 0 : rows.count;  // equal for another item or worker of a step
     last = rows.last_step();
     modes = static_cast<std::uint8_t>(modes | (1u << static_cast<unsigned>(row.mode)));
-    add_once(workers, worker_rank);
-  }
-  static void add_once(std::vector<std::uint32_t>& ids, std::uint32_t id) {
-    // In the first step ids come in order; in later steps most are known.
-    const auto place = std::ranges::lower_bound(ids, id);
-    if (place == ids.end() || *place != id) {
-      ids.insert(place, id);
-    }
+    workers.insert(worker_rank);
   }
 };
 
@@ -383,7 +381,7 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
       } else if (item.reduction == no_id) {
         tally.value = true;
       } else {
-        Tally::add_once(tally.reductions, item.reduction);
+        tally.reductions.insert(item.reduction);
       }
     }
     for (const ShapeList::Saved& saved : catalog.shapes(row).shapes) {
@@ -578,13 +576,9 @@ class EntryWalk {
 
   [[nodiscard]] bool wants(const StepRow& row) const {
     // An earlier row may be that of a step's first worker.
-    if (!query_.first_worker_only && !arrived(row)) {
-      return false;
-    }
-    if (query_.mode && *query_.mode != Mode::global && row.mode != *query_.mode) {
-      return false;
-    }
-    return query_.workers.empty() || detail::contains(query_.workers, snapshot_.worker(row));
+    return (query_.first_worker_only || arrived(row)) &&
+           (!query_.mode || *query_.mode == Mode::global || row.mode == *query_.mode) &&
+           (query_.workers.empty() || detail::contains(query_.workers, snapshot_.worker(row)));
   }
 
   void update(RowInCommon& common, const StepRow& row) const {

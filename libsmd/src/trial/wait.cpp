@@ -6,6 +6,8 @@
 #include <smd/error.hpp>
 #include <smd/follow.hpp>
 
+#include <boost/container/flat_set.hpp>
+
 #include <filesystem>
 #include <system_error>
 
@@ -434,7 +436,6 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
     if (snapshot && next->generation != snapshot->generation) {  // another trial took its place
       last = options.after;
       given.clear();
-      known = 0;
       held.reset();
       arrived.clear();
       arrivals_of.reset();
@@ -483,7 +484,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
       for (std::size_t i = arrivals_of ? arrivals_taken : there; i < there; ++i) {
         const detail::layout::StepPart& row = snapshot->arrivals[i];
         const std::uint64_t number = named ? i + 1 : row.id;
-        if (named ? std::ranges::binary_search(given, row.step) : !options.after || row.step > options.after->value) {
+        if (named ? given.contains(row.step) : !options.after || row.step > options.after->value) {
           add(row.step, number, number);
         }
       }
@@ -534,12 +535,11 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   [[nodiscard]] const Step* late_step() {
     const auto first = snapshot->after(options.after);
     const auto end = last ? snapshot->after(last) : first;
-    if (snapshot->steps.rank(end) - snapshot->steps.rank(first) == known) {
+    if (snapshot->steps.rank(end) - snapshot->steps.rank(first) == given.size()) {
       return nullptr;
     }
-    const auto late = std::find_if(first, end, [&](const Step& step) {
-      return !std::ranges::binary_search(given, step.number) && complete(step.number);
-    });
+    const auto late = std::find_if(
+        first, end, [&](const Step& step) { return !given.contains(step.number) && complete(step.number); });
     return late == end ? nullptr : &*late;
   }
 
@@ -550,12 +550,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
       return std::nullopt;
     }
     waiter.saw_step();
-    if (given.empty() || given.back() < step.number) {
-      given.push_back(step.number);
-    } else {
-      given.insert(std::ranges::lower_bound(given, step.number), step.number);
-    }
-    ++known;
+    given.insert(given.end(), step.number);
     if (!late) {
       last = event.step;
     }
@@ -648,9 +643,8 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   /// listing made while files are renamed into a folder may show a later file and miss an earlier one, but it shows all
   /// files that existed before it began.
   std::optional<std::int64_t> confirmed;
-  std::optional<GlobalStep> last;   // all steps up to here were returned, unless there are more than `known`
-  std::vector<std::int64_t> given;  // steps that were returned, ascending
-  std::size_t known = 0;            // the number of returned steps
+  std::optional<GlobalStep> last;  // all steps up to here were returned, unless there are more than `given`
+  boost::container::flat_set<std::int64_t> given;  // steps that were returned
   std::optional<Held> held;
   std::map<std::int64_t, Arrivals> arrived;     // by step: still to be returned
   std::shared_ptr<const Snapshot> arrivals_of;  // the last snapshot from which they were taken

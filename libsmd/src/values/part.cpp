@@ -6,6 +6,8 @@
 #include "text/limits.hpp"
 #include "wire/little_endian.hpp"
 
+#include <boost/iterator/counting_iterator.hpp>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -137,17 +139,10 @@ Status Reader::read_chunk(std::size_t i, std::uint64_t first, std::span<std::byt
     }
     return static_cast<std::uint64_t>(at);
   };
+  using Row = boost::counting_iterator<std::uint64_t>;
   const auto first_behind = [&](std::uint64_t place) {  // the first row that ends behind it
-    std::uint64_t low = 0;
-    for (std::uint64_t high = rows; low < high;) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      if (position(middle) + row_size > place) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return low;
+    return *std::partition_point(Row(0), Row(rows),
+                                 [&](std::uint64_t row) { return position(row) + row_size <= place; });
   };
   const std::uint64_t row = first_behind(first);
   if (row == rows || position(row) >= end) {

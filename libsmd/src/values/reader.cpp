@@ -317,8 +317,7 @@ Status Reader::load_record(std::uint64_t together) {
     return ok();
   }
   if (kinds_ != wire::ValueKinds::wandb && length > (inflated() ? whole_inflated_bytes : whole_record_bytes)) {
-    const auto outlined = outline_record();
-    if (!outlined || *outlined) {
+    if (const auto outlined = outline_record(); !outlined || *outlined) {
       return outlined ? ok() : Status(outlined.problem());
     }
     std::array<std::byte, 1> last;  // before so much memory is taken for it

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -56,12 +57,12 @@ struct Said {
 TEST_CASE("s3 cache: entries are found") {
   const TempDir dir;
   Said said;
-  const auto cache = Cache::open(dir / "deep/cache", 1 << 20, said.say());
+  const auto cache = std::make_shared<Cache>(dir / "deep/cache", 1 << 20, said.say());
   CHECK_FALSE(cache->find("name"));
   const std::string data("data\0with NUL", 13);
   cache->keep("name", {"\"etag\"", 99, data});
   cache->keep("empty", {"\"e\"", 0, ""});
-  const auto found = Cache::open(dir / "deep/cache", 1 << 20, said.say())->find("name");
+  const auto found = Cache(dir / "deep/cache", 1 << 20, said.say()).find("name");
   REQUIRE(found);
   CHECK(found->etag == "\"etag\"");
   CHECK(found->object_size == 99);
@@ -81,7 +82,7 @@ TEST_CASE("s3 cache: entries are found") {
 TEST_CASE("s3 cache: each flipped bit and each truncation is detected") {
   const TempDir dir;
   Said said;
-  const auto cache = Cache::open(dir / "cache", 1 << 20, said.say());
+  const auto cache = std::make_shared<Cache>(dir / "cache", 1 << 20, said.say());
   cache->keep("name", {"\"etag\"", 99, "some data"});
   const std::string file = files_in(dir / "cache").at(0);
   const std::string good = read_file(file);
@@ -108,7 +109,7 @@ TEST_CASE("s3 cache: its size is bounded") {
   const TempDir dir;
   Said said;
   constexpr std::uint64_t most = 100'000;
-  const auto cache = Cache::open(dir / "cache", most, said.say());
+  const auto cache = std::make_shared<Cache>(dir / "cache", most, said.say());
   for (int i = 0; i < 300; ++i) {
     cache->keep("name" + std::to_string(i), {"\"e\"", 1, std::string(1000, 'x')});
   }
@@ -122,13 +123,13 @@ TEST_CASE("s3 cache: its size is bounded") {
 TEST_CASE("s3 cache: folders that cannot be used") {
   const TempDir dir;
   Said said;
-  const auto no_folder = Cache::open(dir.write("file", "") + "/cache", 1 << 20, said.say());
+  const auto no_folder = std::make_shared<Cache>(dir.write("file", "") + "/cache", 1 << 20, said.say());
   CHECK_FALSE(no_folder->usable());
   no_folder->keep("name", {"\"e\"", 1, "x"});
   CHECK_FALSE(no_folder->find("name"));
   CHECK(said.texts.size() == 1);
   if (::geteuid() == 0) {
-    const auto full = Cache::open(dir / "full", 1 << 20, said.say());
+    const auto full = std::make_shared<Cache>(dir / "full", 1 << 20, said.say());
     std::filesystem::remove_all(dir / "full");
     full->keep("name", {"\"e\"", 1, "x"});  // no folder to write to
     full->keep("name", {"\"e\"", 1, "x"});
@@ -140,7 +141,7 @@ TEST_CASE("s3 cache: folders that cannot be used") {
 TEST_CASE("s3 cache: a process killed at any byte leaves the earlier entry") {
   const TempDir dir;
   Said said;
-  const auto cache = Cache::open(dir / "cache", 1 << 20, said.say());
+  const auto cache = std::make_shared<Cache>(dir / "cache", 1 << 20, said.say());
   cache->keep("name", {"\"old\"", 3, "old"});
   const std::string data(300, 'x');
   constexpr rlim_t size = 12 + 24 + 5 + 300;  // the first line, numbers, ETag, data
@@ -153,7 +154,7 @@ TEST_CASE("s3 cache: a process killed at any byte leaves the earlier entry") {
       const rlimit bytes{limit, limit};
       ::setrlimit(RLIMIT_CORE, &none);
       ::setrlimit(RLIMIT_FSIZE, &bytes);  // one byte more, and SIGXFSZ ends the process
-      Cache::open(dir / "cache", 1 << 20, [](const std::string&) {})->keep("name", {"\"new\"", 300, data});
+      Cache(dir / "cache", 1 << 20, [](const std::string&) {}).keep("name", {"\"new\"", 300, data});
       ::_exit(0);
     }
     int status = 0;
@@ -161,7 +162,7 @@ TEST_CASE("s3 cache: a process killed at any byte leaves the earlier entry") {
     REQUIRE(WIFSIGNALED(status));
     CHECK(WTERMSIG(status) == SIGXFSZ);
     ++killed;
-    const auto found = Cache::open(dir / "cache", 1 << 20, said.say())->find("name");
+    const auto found = Cache(dir / "cache", 1 << 20, said.say()).find("name");
     REQUIRE(found);
     CHECK(found->data == "old");
   }
@@ -173,7 +174,7 @@ TEST_CASE("s3 cache: a process killed at any byte leaves the earlier entry") {
       std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
     }
   }
-  Cache::open(dir / "cache", 1 << 20, said.say())->keep("name", {"\"new\"", 300, data});
+  Cache(dir / "cache", 1 << 20, said.say()).keep("name", {"\"new\"", 300, data});
   CHECK(files_in(dir / "cache").size() == 1);
   CHECK(cache->find("name")->data == data);
   CHECK(said.texts.empty());
@@ -186,7 +187,7 @@ TEST_CASE("s3 cache: many threads and processes at once") {
   std::atomic<int> wrong{0};
   for (int worker = 0; worker < 8; ++worker) {
     threads.emplace_back([&] {
-      const auto cache = Cache::open(dir / "cache", 50'000, [](const std::string&) {});
+      const auto cache = std::make_shared<Cache>(dir / "cache", 50'000, [](const std::string&) {});
       for (int i = 0; i < 200; ++i) {
         const std::string name = "name" + std::to_string(i % 20);
         if (const auto found = cache->find(name); found && found->data != std::string(1000, name.back())) {
@@ -216,7 +217,7 @@ TEST_CASE("s3 cache: a folder that is not a cache is refused and not changed") {
   CHECK_FALSE(refused.root);
   CHECK(refused.trouble.find("holds files, but no marker of a cache (CACHEDIR.TAG)") == 0);
   Said said;
-  const auto cache = Cache::open(home, 1000, said.say());
+  const auto cache = std::make_shared<Cache>(home, 1000, said.say());
   CHECK_FALSE(cache->usable());
   for (int i = 0; i < 20; ++i) {
     cache->keep("name" + std::to_string(i), {"\"e\"", 1, std::string(1000, 'x')});
@@ -253,7 +254,7 @@ TEST_CASE("s3 cache: only files with names of the cache are removed, and no link
   constexpr std::uint64_t most = 50'000;
   const std::string entry_name(62, 'a');
   dir.write("elsewhere/" + entry_name, std::string(3000, 'e'));
-  const auto cache = Cache::open(dir / "cache", most, said.say());
+  const auto cache = std::make_shared<Cache>(dir / "cache", most, said.say());
   for (const std::string folder : {"00", "7f", "ff"}) {
     dir.write("cache/" + folder + "/README", std::string(3000, 'r'));
     dir.write("cache/" + folder + "/" + std::string(62, 'A'), "capitals");
@@ -296,7 +297,7 @@ TEST_CASE("s3 cache: several processes create it at once") {
     for (int i = 0; i < processes; ++i) {
       const pid_t child = ::fork();
       if (child == 0) {
-        const auto cache = Cache::open(folder, 1 << 20, [](const std::string&) {});
+        const auto cache = std::make_shared<Cache>(folder, 1 << 20, [](const std::string&) {});
         const std::string name = "name" + std::to_string(i);
         cache->keep(name, {"\"e\"", 1, name});
         ::_exit(cache->usable() && cache->find(name) ? 0 : 1);

@@ -12,8 +12,7 @@ constexpr Reduction elements{.kind = ReductionKind::count};
 
 class AllZero final : public UnitRule {
  public:
-  explicit AllZero(const Parameters& parameters)
-      : UnitRule(parameters, required_selection(parameters)), threshold_(parameters.number("threshold")) {}
+  explicit AllZero(const Parameters& parameters) : UnitRule(parameters, required_selection(parameters)) {}
 
  private:
   void need(StepNeeds& step, const Unit& unit) override {
@@ -26,14 +25,14 @@ class AllZero final : public UnitRule {
 
   void evaluate(StepView& step, const Unit& unit) override {
     if (const std::optional<double> percent = unit.has_value() ? of_value(step, unit) : of_reductions(step, unit)) {
-      trigger_if(step, unit, "zero_percent", *percent, ">=", threshold_);
+      trigger_if(step, unit, "zero_percent", *percent, ">=", parameters().number("threshold"));
     }
   }
 
   /// Returns the first saved reductions that tell whether all elements are zero; none if the value was saved, or if
   /// another percentage is asked for. Other reductions can be 0 by underflow.
   [[nodiscard]] std::vector<std::string_view> deciding(const Unit& unit) const {
-    if (unit.has_value() || threshold_ != 100) {
+    if (unit.has_value() || parameters().number("threshold") != 100) {
       return {};
     }
     using Names = std::vector<std::string_view>;
@@ -61,8 +60,6 @@ class AllZero final : public UnitRule {
     }
     return percent;
   }
-
-  double threshold_;
 };
 
 }  // namespace

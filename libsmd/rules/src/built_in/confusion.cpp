@@ -56,9 +56,6 @@ bool was_saved(const Source& source, const RuleSummary& summary) {
 class Confusion final : public Rule {
  public:
   explicit Confusion(const Parameters& parameters) : Rule(parameters) {
-    if (parameters.has("category_no")) {
-      categories_ = static_cast<double>(parameters.integer("category_no"));
-    }
     labels_.push_back(select({.names = {parameters.text("labels")}}));
     predictions_.push_back(select({.names = {parameters.text("predictions")}}));
   }
@@ -131,7 +128,7 @@ class Confusion final : public Rule {
     }
   }
 
-  [[nodiscard]] bool in_range(double number) const { return number >= 0 && (!categories_ || number < *categories_); }
+  [[nodiscard]] bool in_range(double number) const { return number >= 0 && number < categories_; }
 
   void count(Matrix& matrix, const TensorView& labels, const TensorView& predictions) const {
     const Classes true_classes = Classes::of_labels(labels);
@@ -195,7 +192,8 @@ class Confusion final : public Rule {
     step.trigger(std::move(finding));
   }
 
-  std::optional<double> categories_;
+  double categories_ = parameters().has("category_no") ? static_cast<double>(parameters().integer("category_no"))
+                                                       : std::numeric_limits<double>::infinity();
   Source labels_;
   Source predictions_;
 };

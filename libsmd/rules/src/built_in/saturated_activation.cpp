@@ -36,8 +36,7 @@ class SaturatedActivation final : public UnitRule {
 
   void evaluate(StepView& step, const Unit& unit) override {
     const Activation* const activation = function(unit.tensor());
-    const TensorValue* const value = activation == nullptr ? nullptr : step.value(unit);
-    if (value != nullptr) {
+    if (const TensorValue* const value = activation == nullptr ? nullptr : step.value(unit)) {
       const double saturated = inactive_percent(value->view(), activation->min, activation->max,
                                                 parameters().number("threshold_inactivity"));
       trigger_if(step, unit, activation->name, saturated, ">", parameters().number("threshold_layer"));

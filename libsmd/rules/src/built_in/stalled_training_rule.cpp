@@ -29,8 +29,7 @@ class StalledTrainingRule final : public Rule {
 
   void invoke_at_step(StepView& step) override {
     if (step.live()) {
-      const bool counted = std::exchange(gap_counted_, false);
-      if (!step.first() && !counted) {
+      if (!std::exchange(gap_counted_, false) && !step.first()) {
         step.evaluated();  // a gap has ended; `tick` watches it
       }
       return;
@@ -65,8 +64,7 @@ class StalledTrainingRule final : public Rule {
       last_->time = std::chrono::duration<double>(files->newest.time_since_epoch()).count();
     }
     end.evaluated();
-    const double waited = end.now() - last_->time;
-    if (waited >= threshold_) {
+    if (const double waited = end.now() - last_->time; waited >= threshold_) {
       end.trigger(finding(waited));
       stop_training(end);
     }

@@ -132,7 +132,9 @@ class Threshold final : public UnitRule {
   }
 
   void evaluate(StepView& step, const Unit& unit) override {
-    const std::optional<double> value = measure(step, unit);
+    const std::string_view bound = bound_of(unit);
+    const std::optional<double> value =
+        bound.empty() ? step.measure(unit, reduction_) : abs_mean_bound(step, unit, bound == "at most");
     if (!value) {
       return;
     }
@@ -155,11 +157,6 @@ class Threshold final : public UnitRule {
       return {};
     }
     return relation_.starts_with('<') ? "at most" : relation_.starts_with('>') ? "at least" : "";
-  }
-
-  [[nodiscard]] std::optional<double> measure(StepView& step, const Unit& unit) const {
-    const std::string_view bound = bound_of(unit);
-    return bound.empty() ? step.measure(unit, reduction_) : abs_mean_bound(step, unit, bound == "at most");
   }
 
   void trigger(StepView& step, const Unit& unit, double value, std::int64_t steps) const {

@@ -19,7 +19,6 @@ class UnchangedTensor final : public UnitRule {
   explicit UnchangedTensor(const Parameters& parameters)
       : UnitRule(parameters, required_selection(parameters)),
         num_steps_(static_cast<std::size_t>(parameters.integer("num_steps"))),
-        equal_nan_(parameters.boolean("equal_nan")),
         tolerance_{parameters.number("rtol"), parameters.number("atol"), true} {}
 
   void summarize(RuleSummary& summary) override {
@@ -70,7 +69,7 @@ class UnchangedTensor final : public UnitRule {
       largest = std::max(largest, difference.largest);
     }
     constexpr Reduction nan{.kind = ReductionKind::nan};  // looked for once, and only if all else is close
-    if (!equal_nan_ && reduce(now.view(), std::span(&nan, 1)).front().real > 0) {
+    if (!parameters().boolean("equal_nan") && reduce(now.view(), std::span(&nan, 1)).front().real > 0) {
       return;
     }
     const bool relative = largest > tolerance_.atol;
@@ -79,7 +78,6 @@ class UnchangedTensor final : public UnitRule {
   }
 
   std::size_t num_steps_;
-  bool equal_nan_;
   Closeness tolerance_;
 };
 

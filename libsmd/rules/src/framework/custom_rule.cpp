@@ -15,6 +15,22 @@
 
 namespace smd {
 
+namespace {
+
+/// Waits until a step can be read. @throws StepUnavailable, NoMoreData, StepNotYetAvailable.
+void require_step(const Trial& trial, GlobalStep step, const std::optional<WaitOptions>& wait) {
+  const TrialSnapshot snapshot = TrialSnapshot::last(trial);
+  const StepKey key(step);
+  if (!wait || snapshot.ended()) {
+    snapshot.require(key);
+  } else if (snapshot.state(key) != StepState::available &&
+             trial.wait_for_steps({&key, 1}, *wait) != WaitOutcome::reached) {
+    throw StepNotYetAvailable(fmt::format("step {} is not there yet; the job is still running", step.value), key);
+  }
+}
+
+}  // namespace
+
 /// Hidden, because it would otherwise be exported with its class.
 struct __attribute__((visibility("hidden"))) RequiredTensors::Impl {
   struct Required {
@@ -24,7 +40,19 @@ struct __attribute__((visibility("hidden"))) RequiredTensors::Impl {
   };
 
   [[nodiscard]] const Trial* of(const Trial* trial) const noexcept { return trial == nullptr ? base : trial; }
-  void fetch(const std::optional<WaitOptions>& wait) const;
+  /// Requires all steps before any tensor, because a step may turn out to be skipped during the wait for another.
+  void fetch(const std::optional<WaitOptions>& wait) const {
+    for (const Required& required : all) {
+      for (const GlobalStep step : required.steps) {
+        require_step(*required.trial, step, wait);
+      }
+    }
+    for (const Required& required : all) {
+      for (const GlobalStep step : required.steps) {
+        static_cast<void>(required.tensor.workers(step));  // throws if nothing of it was saved then
+      }
+    }
+  }
 
   const Trial* base = nullptr;
   std::vector<Required> all;
@@ -71,38 +99,18 @@ std::vector<GlobalStep> RequiredTensors::get_tensor_steps(std::string_view name,
   return known == impl_->places.end() ? std::vector<GlobalStep>() : impl_->all[known->second].steps;
 }
 
-namespace {
-
-/// Waits until a step can be read. @throws StepUnavailable, NoMoreData, StepNotYetAvailable.
-void require_step(const Trial& trial, GlobalStep step, const std::optional<WaitOptions>& wait) {
-  const TrialSnapshot snapshot = TrialSnapshot::last(trial);
-  const StepKey key(step);
-  if (!wait || snapshot.ended()) {
-    snapshot.require(key);
-  } else if (snapshot.state(key) != StepState::available &&
-             trial.wait_for_steps({&key, 1}, *wait) != WaitOutcome::reached) {
-    throw StepNotYetAvailable(fmt::format("step {} is not there yet; the job is still running", step.value), key);
-  }
-}
-
-}  // namespace
-
-/// Requires all steps before any tensor, because a step may turn out to be skipped during the wait for another.
-void RequiredTensors::Impl::fetch(const std::optional<WaitOptions>& wait) const {
-  for (const Required& required : all) {
-    for (const GlobalStep step : required.steps) {
-      require_step(*required.trial, step, wait);
-    }
-  }
-  for (const Required& required : all) {
-    for (const GlobalStep step : required.steps) {
-      static_cast<void>(required.tensor.workers(step));  // throws if nothing of it was saved then
-    }
-  }
-}
-
 struct __attribute__((visibility("hidden"))) CustomRule::Impl {
-  bool evaluate(CustomRule& rule, GlobalStep step, const std::optional<WaitOptions>& wait);
+  bool evaluate(CustomRule& rule, GlobalStep step, const std::optional<WaitOptions>& wait) {
+    std::vector<const Trial*> trials = {base};
+    trials.insert(trials.end(), others.begin(), others.end());
+    const NoRefresh no_refresh(trials, true);  // other rules may be evaluated on them in other threads
+    required.impl_->base = base;
+    required.impl_->all.clear();
+    required.impl_->places.clear();
+    rule.set_required_tensors(step);
+    required.impl_->fetch(wait);
+    return rule.invoke_at_step(step);
+  }
 
   const Trial* base = nullptr;
   std::vector<const Trial*> others;
@@ -145,18 +153,6 @@ class Bridge final : public Rule {
 };
 
 }  // namespace
-
-bool CustomRule::Impl::evaluate(CustomRule& rule, GlobalStep step, const std::optional<WaitOptions>& wait) {
-  std::vector<const Trial*> trials = {base};
-  trials.insert(trials.end(), others.begin(), others.end());
-  const NoRefresh no_refresh(trials, true);  // other rules may be evaluated on them in other threads
-  required.impl_->base = base;
-  required.impl_->all.clear();
-  required.impl_->places.clear();
-  rule.set_required_tensors(step);
-  required.impl_->fetch(wait);
-  return rule.invoke_at_step(step);
-}
 
 CustomRule::CustomRule(const Trial& base_trial, std::string action_str, std::vector<const Trial*> other_trials)
     : impl_(std::make_unique<Impl>()) {

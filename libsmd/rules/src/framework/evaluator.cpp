@@ -42,8 +42,6 @@ struct Reached {
   std::optional<GlobalStep> compared = {};  ///< and by those that compare it with another one.
 };
 
-bool compares(const RuleRun& run) { return !run.other_trials().empty(); }
-
 }  // namespace
 
 /// Hidden, because it would otherwise be exported with its class.
@@ -56,17 +54,168 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
       throw InvalidArgument("rules must be added before the evaluation starts");
     }
   }
-  std::size_t add(Rule& rule, std::unique_ptr<Rule> owned, std::string name, std::vector<const Trial*> others);
-  void start();
-  void freeze();
-  void restart();
-  void evaluate_available(Reached last);
-  void catch_up(bool at_once);
-  [[nodiscard]] bool is_due(const RuleRun& run, GlobalStep step, const Reached& last) const;
-  std::size_t plan_window(std::span<const SnapshotStep> steps, std::size_t first, const Reached& last);
-  void evaluate_window();
-  void report_new();
-  void settle();
+  std::size_t add(Rule& rule, std::unique_ptr<Rule> owned, std::string name, std::vector<const Trial*> others) {
+    require_not_started();
+    rule.set_trials(base, std::move(others));
+    runs.emplace_back(results, &rule, std::move(owned), std::move(name), options);
+    return runs.size() - 1;
+  }
+
+  /// Makes views of all trials, and begins all rules.
+  void start() {
+    if (started) {
+      return;
+    }
+    started = true;
+    const auto view = [&](const Trial& trial) -> const EvaluatedTrial* {
+      const auto known = std::ranges::find_if(views, [&](const EvaluatedTrial& one) { return &one.trial() == &trial; });
+      return known != views.end() ? &*known : &views.emplace_back(trial, views.size(), options.workers);
+    };
+    const EvaluatedTrial* const base_view = view(base);
+    for (RuleRun& run : runs) {
+      run.begin(*base_view, detail::mapped(run.other_trials(), [&](const Trial* other) { return view(*other); }));
+      run.resolve();
+    }
+  }
+
+  void freeze() {
+    start();
+    std::ranges::for_each(views, &EvaluatedTrial::freeze);
+    std::ranges::for_each(runs, &RuleRun::resolve);
+  }
+
+  void restart() {
+    start();
+    reported.resize(runs.size());
+    for (RuleRun& run : runs) {
+      const bool again = options.make_again && !run.result().error_kind;
+      if (std::unique_ptr<Rule> rule = again ? options.make_again(run.number()) : nullptr) {
+        run.restart(std::move(rule));
+        reported[run.number()] = 0;
+      }
+      run.drop_plans();
+    }
+    evaluated = {};
+    steps_done = 0;
+    behind = false;
+  }
+
+  [[nodiscard]] bool is_due(const RuleRun& run, GlobalStep step, const Reached& last) const {
+    return run.other_trials().empty() ? step > evaluated.alone
+                                      : step > evaluated.compared && (!last.compared || step <= last.compared);
+  }
+
+  /// Plans steps from `first` on; returns their number.
+  std::size_t plan_window(std::span<const SnapshotStep> steps, std::size_t first, const Reached& last) {
+    window.clear();
+    std::size_t count = 0;
+    while (first + count < steps.size() && count < window_steps &&
+           (count == 0 || (window.size() < most_records && window.held_bytes() < most_held_bytes))) {
+      const SnapshotStep& step = steps[first + count++];
+      std::vector<SavedRow> rows;
+      for (RuleRun& run : runs) {
+        if (run.active() && is_due(run, step.step, last) && run.wants(step)) {
+          run.plan(window, step, rows);
+        }
+      }
+    }
+    window_steps = std::min(window_steps * 2, most_steps);
+    return count;
+  }
+
+  void evaluate_window() {
+    // By default with as many jobs as the trial uses: on a remote store, many more than CPUs.
+    window.read(options.jobs, counters);
+    parallel_for_each({.count = runs.size(), .jobs = jobs}, [&](const LoopIndex& at) {
+      if (runs[at.index].active()) {
+        runs[at.index].evaluate();
+      }
+    });
+    std::ranges::for_each(runs, &RuleRun::drop_plans);
+    window.keep_values();
+  }
+
+  /// Reports the findings of all rules since the last call, by step, then rule.
+  void report_new() {
+    std::vector<std::pair<std::size_t, const Finding*>> news;  // with the rule's number
+    reported.resize(runs.size());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const std::vector<Finding>& findings = runs[i].result().findings;
+      for (; reported[i] < findings.size(); ++reported[i]) {
+        news.emplace_back(i, &findings[reported[i]]);
+      }
+    }
+    if (options.on_finding) {
+      std::ranges::stable_sort(news, [](const auto& a, const auto& b) { return a.second->step < b.second->step; });
+      for (const auto& [rule, finding] : news) {
+        options.on_finding(rule, *finding);
+      }
+    }
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      runs[i].keep_findings(options.most_findings);
+      reported[i] = runs[i].result().findings.size();
+    }
+  }
+
+  /// Finishes rules that want no more steps, unless they are to begin again: their results are final before the
+  /// others'.
+  void settle() {
+    const bool marks_steps = base.layout().marks_steps && !ended();
+    for (RuleRun& run : runs) {
+      if (!behind && (!run.active() || (options.follow && run.past_end(marks_steps, whole)))) {
+        run.finish(false, ended());
+      }
+    }
+  }
+
+  void evaluate_available(Reached last) {
+    freeze();
+    std::vector<SnapshotStep> known =
+        views.front().snapshot().steps(std::min(evaluated.alone, evaluated.compared), last.alone);
+    std::erase_if(known, [&](const SnapshotStep& one) {  // they wait for the other trial, perhaps for long
+      return last.compared && one.step > last.compared && one.step <= evaluated.alone;
+    });
+    const auto incomplete = std::ranges::find_if(known, [](const SnapshotStep& step) { return !step.complete; });
+    const std::span<const SnapshotStep> steps(known.begin(), incomplete);
+    const std::uint64_t total = steps_done + steps.size();
+    for (std::size_t first = 0; first < steps.size() && any_active();) {
+      const std::size_t count = plan_window(steps, first, last);
+      if (options.make_again && std::ranges::any_of(runs, &RuleRun::asks_again)) {
+        behind = true;
+        behind_last = last;
+        return;
+      }
+      try {
+        evaluate_window();
+      } catch (...) {  // a rule's exception that is rethrown, or a stop: earlier findings are kept
+        std::ranges::for_each(runs, &RuleRun::drop_plans);
+        report_new();
+        throw;
+      }
+      first += count;
+      steps_done += count;
+      const GlobalStep step = steps[first - 1].step;
+      evaluated.alone = std::max(evaluated.alone, std::optional(step));
+      evaluated.compared = std::max(evaluated.compared, std::optional(std::min(step, last.compared.value_or(step))));
+      report_new();
+      if (options.progress) {
+        options.progress(steps_done, total);
+      }
+    }
+  }
+
+  /// Begins again if a rule has asked for it and it is time, or `at_once`: all rules, because most of them cannot plan
+  /// a step twice.
+  void catch_up(bool at_once) {
+    const Clock::time_point begun = Clock::now();
+    if (!behind || (begun < catch_up_at && !at_once)) {
+      return;
+    }
+    restart();
+    evaluate_available(behind_last);
+    catch_up_at = Clock::now() + 10 * (Clock::now() - begun);
+  }
+
   [[nodiscard]] bool any_active() const {
     return std::ranges::any_of(runs, [](const RuleRun& run) { return run.active(); });
   }
@@ -99,171 +248,9 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   Clock::time_point catch_up_at;
 };
 
-/// Makes views of all trials, and begins all rules.
-void Evaluator::Impl::start() {
-  if (started) {
-    return;
-  }
-  started = true;
-  const auto view = [&](const Trial& trial) -> const EvaluatedTrial* {
-    const auto known = std::ranges::find_if(views, [&](const EvaluatedTrial& one) { return &one.trial() == &trial; });
-    return known != views.end() ? &*known : &views.emplace_back(trial, views.size(), options.workers);
-  };
-  const EvaluatedTrial* const base_view = view(base);
-  for (RuleRun& run : runs) {
-    run.begin(*base_view, detail::mapped(run.other_trials(), [&](const Trial* other) { return view(*other); }));
-    run.resolve();
-  }
-}
-
-void Evaluator::Impl::freeze() {
-  start();
-  std::ranges::for_each(views, &EvaluatedTrial::freeze);
-  std::ranges::for_each(runs, &RuleRun::resolve);
-}
-
-void Evaluator::Impl::restart() {
-  start();
-  reported.resize(runs.size());
-  for (RuleRun& run : runs) {
-    const bool again = options.make_again && !run.result().error_kind;
-    if (std::unique_ptr<Rule> rule = again ? options.make_again(run.number()) : nullptr) {
-      run.restart(std::move(rule));
-      reported[run.number()] = 0;
-    }
-    run.drop_plans();
-  }
-  evaluated = {};
-  steps_done = 0;
-  behind = false;
-}
-
-bool Evaluator::Impl::is_due(const RuleRun& run, GlobalStep step, const Reached& last) const {
-  return compares(run) ? step > evaluated.compared && (!last.compared || step <= last.compared)
-                       : step > evaluated.alone;
-}
-
-/// Plans steps from `first` on; returns their number.
-std::size_t Evaluator::Impl::plan_window(std::span<const SnapshotStep> steps, std::size_t first, const Reached& last) {
-  window.clear();
-  std::size_t count = 0;
-  while (first + count < steps.size() && count < window_steps &&
-         (count == 0 || (window.size() < most_records && window.held_bytes() < most_held_bytes))) {
-    const SnapshotStep& step = steps[first + count++];
-    std::vector<SavedRow> rows;
-    for (RuleRun& run : runs) {
-      if (run.active() && is_due(run, step.step, last) && run.wants(step)) {
-        run.plan(window, step, rows);
-      }
-    }
-  }
-  window_steps = std::min(window_steps * 2, most_steps);
-  return count;
-}
-
-void Evaluator::Impl::evaluate_window() {
-  // By default with as many jobs as the trial uses: on a remote store, many more than CPUs.
-  window.read(options.jobs, counters);
-  parallel_for_each({.count = runs.size(), .jobs = jobs}, [&](const LoopIndex& at) {
-    if (runs[at.index].active()) {
-      runs[at.index].evaluate();
-    }
-  });
-  std::ranges::for_each(runs, &RuleRun::drop_plans);
-  window.keep_values();
-}
-
-/// Reports the findings of all rules since the last call, by step, then rule.
-void Evaluator::Impl::report_new() {
-  std::vector<std::pair<std::size_t, const Finding*>> news;  // with the rule's number
-  reported.resize(runs.size());
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const std::vector<Finding>& findings = runs[i].result().findings;
-    for (; reported[i] < findings.size(); ++reported[i]) {
-      news.emplace_back(i, &findings[reported[i]]);
-    }
-  }
-  if (options.on_finding) {
-    std::ranges::stable_sort(news, [](const auto& a, const auto& b) { return a.second->step < b.second->step; });
-    for (const auto& [rule, finding] : news) {
-      options.on_finding(rule, *finding);
-    }
-  }
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    runs[i].keep_findings(options.most_findings);
-    reported[i] = runs[i].result().findings.size();
-  }
-}
-
-/// Finishes rules that want no more steps, unless they are to begin again: their results are final before the others'.
-void Evaluator::Impl::settle() {
-  const bool marks_steps = base.layout().marks_steps && !ended();
-  for (RuleRun& run : runs) {
-    if (!behind && (!run.active() || (options.follow && run.past_end(marks_steps, whole)))) {
-      run.finish(false, ended());
-    }
-  }
-}
-
-void Evaluator::Impl::evaluate_available(Reached last) {
-  freeze();
-  std::vector<SnapshotStep> known =
-      views.front().snapshot().steps(std::min(evaluated.alone, evaluated.compared), last.alone);
-  std::erase_if(known, [&](const SnapshotStep& one) {  // they wait for the other trial, perhaps for long
-    return last.compared && one.step > last.compared && one.step <= evaluated.alone;
-  });
-  const auto incomplete = std::ranges::find_if(known, [](const SnapshotStep& step) { return !step.complete; });
-  const std::span<const SnapshotStep> steps(known.begin(), incomplete);
-  const std::uint64_t total = steps_done + steps.size();
-  for (std::size_t first = 0; first < steps.size() && any_active();) {
-    const std::size_t count = plan_window(steps, first, last);
-    if (options.make_again && std::ranges::any_of(runs, &RuleRun::asks_again)) {
-      behind = true;
-      behind_last = last;
-      return;
-    }
-    try {
-      evaluate_window();
-    } catch (...) {  // a rule's exception that is rethrown, or a stop: earlier findings are kept
-      std::ranges::for_each(runs, &RuleRun::drop_plans);
-      report_new();
-      throw;
-    }
-    first += count;
-    steps_done += count;
-    const GlobalStep step = steps[first - 1].step;
-    evaluated.alone = std::max(evaluated.alone, std::optional(step));
-    evaluated.compared = std::max(evaluated.compared, std::optional(std::min(step, last.compared.value_or(step))));
-    report_new();
-    if (options.progress) {
-      options.progress(steps_done, total);
-    }
-  }
-}
-
-/// Begins again if a rule has asked for it and it is time, or `at_once`: all rules, because most of them cannot plan a
-/// step twice.
-void Evaluator::Impl::catch_up(bool at_once) {
-  const Clock::time_point begun = Clock::now();
-  if (!behind || (begun < catch_up_at && !at_once)) {
-    return;
-  }
-  restart();
-  evaluate_available(behind_last);
-  catch_up_at = Clock::now() + 10 * (Clock::now() - begun);
-}
-
 Evaluator::Evaluator(const Trial& trial, EvaluationOptions options)
     : impl_(std::make_unique<Impl>(trial, std::move(options))) {}
 Evaluator::~Evaluator() = default;
-
-std::size_t Evaluator::Impl::add(Rule& rule, std::unique_ptr<Rule> owned, std::string name,
-                                 std::vector<const Trial*> others) {
-  require_not_started();
-  rule.set_trials(base, std::move(others));
-  runs.emplace_back(results, &rule, std::move(owned), std::move(name), options);
-  return runs.size() - 1;
-}
 
 std::size_t Evaluator::add(Rule& rule, std::string name, std::vector<const Trial*> others) {
   if (others.empty()) {

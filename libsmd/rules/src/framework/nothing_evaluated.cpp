@@ -293,11 +293,8 @@ void Unread::add_record(const EvaluatedTrial& trial, const Problem& problem) {
 
 void Unread::add_files(const EvaluatedTrial& trial, const std::function<bool(GlobalStep)>& wanted, bool collections) {
   for (const SnapshotProblem& found : trial.snapshot().problems()) {
-    if (!hides_records(found.problem.kind)) {
-      continue;
-    }
-    if ((found.worker && !trial.has_worker(*found.worker)) || (found.problem.step && !wanted(*found.problem.step)) ||
-        (found.of_collections && !collections)) {
+    if (!hides_records(found.problem.kind) || (found.worker && !trial.has_worker(*found.worker)) ||
+        (found.problem.step && !wanted(*found.problem.step)) || (found.of_collections && !collections)) {
       continue;
     }
     auto& files = found.of_collections                 ? collections_files_

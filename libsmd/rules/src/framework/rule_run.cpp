@@ -34,10 +34,7 @@ class Stopwatch {
 
 std::optional<GlobalStep> bound(const EvaluationOptions& options, std::optional<GlobalStep> option,
                                 std::optional<std::int64_t> parameter) {
-  if (option || !parameter || !options.parameter_bounds) {
-    return option;
-  }
-  return GlobalStep(*parameter);
+  return !option && parameter && options.parameter_bounds ? std::optional(GlobalStep(*parameter)) : option;
 }
 
 /// Returns why a request got nothing of its record; null if it got what there is. What other requests wanted of the
@@ -232,10 +229,8 @@ bool RuleRun::in_range(const SnapshotStep& step) const {
 
 /// As above, according to its number alone.
 bool RuleRun::in_range(GlobalStep number) const {
-  if (options_->steps && !std::ranges::binary_search(*options_->steps, number)) {
-    return false;
-  }
-  return (!start_ || number >= *start_) && (!end_ || number < *end_);
+  return (!options_->steps || std::ranges::binary_search(*options_->steps, number)) && (!start_ || number >= *start_) &&
+         (!end_ || number < *end_);
 }
 
 void RuleRun::plan(Window& window, const SnapshotStep& step, std::vector<SavedRow>& rows) {
@@ -548,8 +543,7 @@ void RuleRun::none_evaluated(std::string reason) {
 }
 
 void RuleRun::note_pair(const TensorPair& pair) {
-  const auto at = std::ranges::lower_bound(own().pairs, pair);
-  if (at == own().pairs.end() || *at != pair) {
+  if (const auto at = std::ranges::lower_bound(own().pairs, pair); at == own().pairs.end() || *at != pair) {
     own().pairs.insert(at, pair);
   }
 }

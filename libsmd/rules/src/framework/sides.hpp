@@ -25,7 +25,6 @@ struct ScalarName {
 /// the words for a side: names of both sides with the same key form a pair.
 class Sides {
  public:
-  Sides() = default;
   explicit Sides(std::span<const ScalarName> names);
 
   /// Returns `train`, `eval` or `none`; `none` for an unknown name.

@@ -227,8 +227,7 @@ void StepNeeds::saved(const Unit& unit, std::string_view reduction) {
   context_->want(unit, context_->saved_position(unit, reduction), RecordRequest::Kind::saved);
 }
 void StepNeeds::measure(const Unit& unit, const Reduction& reduction) {
-  const std::optional<std::string> name = context_->saved_as(unit, reduction);
-  if (name) {
+  if (const std::optional<std::string> name = context_->saved_as(unit, reduction)) {
     saved(unit, *name);
   } else {
     computed(unit, reduction);

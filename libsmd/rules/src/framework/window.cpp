@@ -204,8 +204,7 @@ void Window::read(unsigned jobs, ReadCounters& counters) {
       }
     }
     if (!slot.value_wanted && !slot.number_wanted && slot.reductions == 0) {  // only its time
-      const Place place = slot.trial->snapshot().place(slot.row, slot.position, nullptr);
-      if (of_unread_type(place)) {
+      if (const Place place = slot.trial->snapshot().place(slot.row, slot.position, nullptr); of_unread_type(place)) {
         slot.wall_time = place.wall_time;
         slot.timed = true;
         continue;
