@@ -523,6 +523,7 @@ def stream(tensors, storages):
 
 
 REBUILD_META = of_torch("torch._utils", "_rebuild_meta_tensor_no_storage", False)
+REBUILD_PARAMETER = of_torch("torch._utils", "_rebuild_parameter", False)
 MODULE = of_torch("torch.nn.modules.container", "Sequential", True, Described)
 PACKED = of_torch("torch", "ScriptObject", True, Described)
 PACKED.__getstate__ = lambda self: (self.parts, "__torch__.torch.classes.quantized.LinearPackedParamsBase")
@@ -1339,6 +1340,28 @@ class Made(unittest.TestCase):
         path = self.write("step.pt", zipped(pickled({"state_dict": {"step": float_tensor(0, 2)}, "step": 3}), bytes(8)))
         _, errors = run("smd-ls", path)
         self.assertTrue(any("number 'step' is left out" in line for line in errors), errors)
+
+    def test_numbers_that_are_tensors(self):
+        """A loss counts also if it was saved without .item(): as a tensor, or a parameter; not within a model."""
+        def one(key, dtype="float64", shape=()):
+            return Tensor(Storage(dtype, str(key), 8), shape, (1,) * len(shape))
+
+        for step in range(1, 41):
+            values = {"model": {"loss_weight": one(0), "score.bias": one(0, shape=(1,))}, "train_loss": one(1),
+                      "val_loss": Called(REBUILD_PARAMETER, one(1, shape=(1,)), True, {}), "acc": one(2, "int64"),
+                      "all_losses": one(1, "float32", (2,)), "best": {"loss": one(0)}, "bias": one(0)}
+            self.write(f"run/step_{step}.pt", zipped(pickled(values), struct.pack("<d", 1), struct.pack("<d", 1.1**step),
+                                                     struct.pack("<q", step)))
+        path = os.path.join(self.folder, "run")
+        for collection, names in (("losses", {"train_loss", "val_loss"}), ("scalars", {"acc"}),
+                                  ("weights", {"loss_weight"}), ("biases", {"score.bias"})):
+            self.assertEqual({row["tensor"] for row in rows("smd-ls", "-c", collection, path)}, names, collection)
+        self.assertEqual([row["value"] for row in rows("smd-tensor", path, "acc", "-s", "3,40")], [3, 40])
+        *found, _ = rows("smd-rule", path, "-r", "LossNotDecreasing", "-k", status=1)
+        self.assertEqual({row["tensor"] for row in found}, {"train_loss", "val_loss"})
+        weights = {"loss_weight": one(0), "score.bias": one(0, shape=(1,))}
+        path = self.write("bare.pt", zipped(pickled(weights), bytes(8)))
+        self.assertEqual({row["tensor"] for row in rows("smd-ls", "-c", "weights", "-c", "biases", path)}, set(weights))
 
     def test_numbers_beyond_64_bits(self):
         """They are rounded, as Python's float rounds them. As a key, one stands in a name by its position."""

@@ -38,6 +38,7 @@ struct Problem {
   std::optional<std::uint64_t> offset;  ///< Byte offset in `file`, if known.
   std::string text;                     ///< What is wrong, without the place.
   std::optional<GlobalStep> step = {};  ///< The only step that is concerned, if known.
+  std::string tensor = {};              ///< The only tensor that is concerned, if known.
   bool unfinished = false;              ///< The file ends too soon, or is missing: its writer may still complete it.
   bool dangling = false;                ///< `file` is a symbolic link that leads nowhere.
 

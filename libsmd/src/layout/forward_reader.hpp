@@ -23,6 +23,24 @@
 
 namespace smd::detail::layout {
 
+/// Some bytes of a file. By the first, another file is known as a later copy of it, or the same file as written anew.
+struct FileBytes {
+  static constexpr std::size_t most_bytes = 4096;
+
+  /// Reads the first ones: fewer than `bytes` if the file has no more or cannot be read.
+  FileBytes(const storage::File& file, std::size_t bytes) {
+    std::array<char, most_bytes> buffer{};
+    const auto got = file.read_at(0, std::as_writable_bytes(std::span(buffer).first(std::min(bytes, most_bytes))));
+    *this = FileBytes(std::string_view(buffer.data(), got ? *got : 0));
+  }
+  explicit FileBytes(std::string_view bytes) : count(bytes.size()), hash(std::hash<std::string_view>()(bytes)) {}
+  FileBytes() = default;
+  bool operator==(const FileBytes&) const = default;
+
+  std::size_t count = 0;
+  std::size_t hash = 0;
+};
+
 /// Reads a file from front to back, up to the size that it had when it was opened. Takes the memory of one block, or
 /// of the longest piece that its caller does not skip.
 class ForwardReader {
@@ -48,10 +66,10 @@ class ForwardReader {
     end_ = held ? end_ : 0;
     offset_ += bytes;
   }
-  /// Returns the bytes that were skipped last: 4 KiB, or all since the start or the last ones that were not read. Valid
-  /// until `more`.
+  /// Returns the bytes that were skipped last: `FileBytes::most_bytes`, or all since the start or the last ones that
+  /// were not read. Valid until `more`.
   [[nodiscard]] std::string_view skipped() const noexcept {
-    const std::size_t count = std::min(begin_, kept_bytes);
+    const std::size_t count = std::min(begin_, FileBytes::most_bytes);
     return {reinterpret_cast<const char*>(buffer_.get()) + begin_ - count, count};
   }
   /// Reads more. Returns false at the end of the file, and if reading failed.
@@ -82,10 +100,9 @@ class ForwardReader {
 
  private:
   static constexpr std::size_t block_bytes = std::size_t{256} << 10;
-  static constexpr std::size_t kept_bytes = 4096;  // of those that were skipped
 
   void make_room() {
-    const std::size_t kept = std::min(begin_, kept_bytes);
+    const std::size_t kept = std::min(begin_, FileBytes::most_bytes);
     const std::size_t left = end_ - begin_;
     if (capacity_ - end_ < block_bytes / 2) {
       const std::size_t capacity = std::max(capacity_, left < block_bytes / 2 ? block_bytes : 2 * left);
@@ -112,24 +129,6 @@ class ForwardReader {
   std::optional<Problem> problem_;
 };
 
-/// Some bytes of a file. By the first, another file is known as a later copy of it, or the same file as written anew.
-struct FileBytes {
-  static constexpr std::uint64_t most_bytes = 4096;
-
-  /// Reads the first ones: fewer than `bytes` if the file has no more or cannot be read.
-  FileBytes(const storage::File& file, std::uint64_t bytes) {
-    std::array<char, most_bytes> buffer{};
-    const auto got = file.read_at(0, std::as_writable_bytes(std::span(buffer).first(std::min(bytes, most_bytes))));
-    *this = FileBytes(std::string_view(buffer.data(), got ? *got : 0));
-  }
-  explicit FileBytes(std::string_view bytes) : count(bytes.size()), hash(std::hash<std::string_view>()(bytes)) {}
-  FileBytes() = default;
-  bool operator==(const FileBytes&) const = default;
-
-  std::size_t count = 0;
-  std::size_t hash = 0;
-};
-
 /// A file that is read as it grows.
 struct GrowingFile {
   std::string path;
@@ -152,6 +151,11 @@ struct GrowingFile {
     return same;
   }
 
+  /// Takes why the bytes after `offset` could not be read. The next look tries again.
+  void fail(Problem why) {
+    stamp.reset();
+    rest = std::move(why);
+  }
   /// Returns whether `now` is the stamp of the file that was read, whatever was written to it.
   [[nodiscard]] bool is(const storage::FileStamp& now) const {
     constexpr std::size_t device_and_inode = 2;

@@ -19,18 +19,22 @@ namespace smd::detail::layout {
 
 namespace {
 
-enum NameWord : unsigned { gradient_word = 1, weight_word = 2, bias_word = 4, lora_word = 8, alpha_word = 16 };
+enum NameWord { gradient_word = 1, weight_word = 2, bias_word = 4, lora_word = 8, alpha_word = 16, beside_word = 32 };
 
 // clang-format off
-constexpr std::array<std::pair<std::string_view, NameWord>, 11> name_words = {{
+constexpr std::array<std::pair<std::string_view, NameWord>, 19> name_words = {{
     {"grad", gradient_word}, {"grads", gradient_word}, {"gradient", gradient_word}, {"gradients", gradient_word},
     {"weight", weight_word}, {"weights", weight_word}, {"kernel", weight_word}, {"embedding", weight_word},
     {"bias", bias_word},
     {"lora", lora_word}, {"alpha", alpha_word},  // a weight, but for its factor
+    // What is kept beside a model: averages, optimizers and what these have of each weight.
+    {"ema", beside_word}, {"optim", beside_word}, {"optimizer", beside_word}, {"optimizers", beside_word},
+    {"exp_avg", beside_word}, {"exp_avg_sq", beside_word}, {"max_exp_avg_sq", beside_word},
+    {"momentum_buffer", beside_word},
 }};
 // clang-format on
 
-/// Returns which of these words a name has. Caches the parts between dots and slashes: most names share them.
+/// Returns which of these words, or keys, a name has. Caches the parts between dots and slashes: most names share them.
 class NameWords {
  public:
   unsigned of(std::string_view name) {
@@ -49,7 +53,9 @@ class NameWords {
       return known->second;
     }
     unsigned found = 0;
-    for (const std::string& word : text::split_words(part)) {
+    std::vector<std::string> words = text::split_words(part);
+    words.emplace_back(part);
+    for (const std::string& word : words) {
       const auto* const known = std::ranges::find(name_words, word, &decltype(name_words)::value_type::first);
       found |= known == name_words.end() ? 0U : known->second;
     }
@@ -79,10 +85,10 @@ class Sorter {
     if (values.kind == ValueKind::counter) {
       return put("metrics", values.tensor);
     }
-    if (values.kind == ValueKind::further) {
+    const unsigned words = words_.of(values.tensor);
+    if (values.kind == ValueKind::further || (values.kind == ValueKind::parameter && (words & beside_word) != 0)) {
       return;
     }
-    const unsigned words = words_.of(values.tensor);
     const bool gradient = (words & gradient_word) != 0;
     const bool bias = (words & bias_word) != 0;
     if (gradient && values.kind != ValueKind::parameter) {

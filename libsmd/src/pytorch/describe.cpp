@@ -148,8 +148,13 @@ class Describer {
         }
       }
     }
-    top_ = pickle_.root();
-    walk(top_);
+    const auto is_no_tensor = [&](const Pickle::Pair& one) {
+      return pickle_.meaning(one.value) == Meaning::opaque || pickle_.meaning(one.value) == Meaning::mapping;
+    };
+    if (!main_ || (pickle_.kind(top.node) == Kind::mapping && std::ranges::any_of(children, is_no_tensor))) {
+      top_ = top.node;
+    }
+    walk(top.node);
     take_facts(children);
     tell_others();
   }
@@ -700,6 +705,8 @@ class Describer {
     tensor_.sound = why == nullptr;
     tensor_.further = !main_;
     tensor_.part = part_;
+    tensor_.scalar = keys_ == 1 && top_ != Pickle::nothing && is_real(type_.dtype) && type_.dtype != Dtype::boolean &&
+                     type_.unread_type.empty() && element_count(type_.shape) == 1 && is_scalar_name(name);
     tensors_.add(name, type_, tensor_);
   }
 
@@ -820,6 +827,11 @@ class Describer {
     return whole ? Number(static_cast<std::int64_t>(number)) : Number(number);
   }
 
+  [[nodiscard]] static bool is_scalar_name(std::string_view name) {
+    const auto measures = [](const std::string& word) { return contains(measure_words, word); };
+    return name == epoch_key || contains(step_keys, name) || std::ranges::any_of(text::split_words(name), measures);
+  }
+
   void take_facts(const std::vector<Pickle::Pair>& children) {
     constexpr std::size_t most_facts = 10'000;
     for (const Pickle::Pair& child : children) {
@@ -829,16 +841,10 @@ class Describer {
           (!known && pickle_.kind(child.value) != Kind::text)) {
         continue;
       }
-      Fact& fact = file_.facts.emplace_back();
-      fact.name = name;
-      if (!known) {
-        fact.value = text::excerpt(pickle_.text(child.value));
-        continue;
+      file_.facts.push_back({std::string(name), text::excerpt(pickle_.text(child.value)), is_scalar_name(name)});
+      if (known) {
+        std::visit([&](auto one) { file_.facts.back().value = one; }, *known);
       }
-      std::visit([&](auto one) { fact.value = one; }, *known);
-      const std::vector<std::string> words = text::split_words(name);
-      fact.scalar = name == epoch_key || contains(step_keys, name) ||
-                    std::ranges::any_of(words, [](const std::string& word) { return contains(measure_words, word); });
     }
     file_.epoch = natural_fact(epoch_key);
     for (const std::string_view key : step_keys) {
@@ -871,7 +877,7 @@ class Describer {
   std::string key_;                     ///< See `key_text`.
   std::string decoded_;                 ///< See `bytes_of`.
 
-  Ref top_ = Pickle::nothing;
+  Ref top_ = Pickle::nothing;   ///< What contains the model, once that was walked through; `nothing` if nothing does.
   Ref root_ = Pickle::nothing;  ///< The key of the model, which was walked through first.
   bool has_modules_ = false;
   bool main_ = true;

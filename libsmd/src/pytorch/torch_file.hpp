@@ -27,7 +27,7 @@ namespace smd::detail::pytorch {
 struct Fact {
   std::string name;
   std::variant<std::int64_t, double, std::string> value;
-  bool scalar = false;  ///< Measures training, or tells how far it is: `epoch`, `best_loss`. A number.
+  bool scalar = false;  ///< A number of its name measures training, or tells how far it is: `epoch`, `best_loss`.
 };
 
 /// Where the scales of a quantised tensor's channels are. They are not read with the description.

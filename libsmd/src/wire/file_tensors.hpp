@@ -31,6 +31,7 @@ struct FileTensor {
   bool sound = false;
   bool further = false;      ///< It is no part of the model, but of an optimizer, an average, ….
   bool part = false;         ///< It is one process's part of a larger tensor.
+  bool scalar = false;       ///< It is a number that measures training, or tells how far it is.
   std::string_view meaning;  ///< As in `ValueType`.
   std::shared_ptr<const storage::ElementSource> source;  ///< The same.
 };
@@ -47,6 +48,7 @@ class FileTensors {
     bool sound = false;
     bool further = false;
     bool part = false;
+    bool scalar = false;
   };
   struct Type {
     std::uint32_t first_size = 0;  ///< Index in `sizes`.
@@ -88,6 +90,7 @@ class FileTensors {
             place.sound,
             place.further,
             place.part,
+            place.scalar,
             {columns_.texts.get() + type.meaning, type.meaning_bytes},
             columns_.sources[type.source]};
   }

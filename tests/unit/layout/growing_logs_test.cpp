@@ -4,6 +4,7 @@
 #include "layout/layout_kind.hpp"
 #include "layout/metrics/metric_text.hpp"
 #include "layout/wandb/run_file.hpp"
+#include "storage/storage.hpp"
 #include "support/memory_file.hpp"
 #include "support/temp_dir.hpp"
 #include "text/limits.hpp"
@@ -21,8 +22,11 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace smd::detail;
@@ -31,6 +35,51 @@ using smd::ProblemKind;
 using smd::test::TempDir;
 
 namespace {
+
+/// A file of which nothing can be read from an offset on.
+class FailingFile final : public storage::File {
+ public:
+  FailingFile(std::unique_ptr<storage::File> file, std::uint64_t fails_from)
+      : file_(std::move(file)), fails_from_(fails_from) {}
+
+  [[nodiscard]] std::uint64_t size() const noexcept override { return file_->size(); }
+  Outcome<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const override {
+    if (offset >= fails_from_) {
+      return make_problem(ProblemKind::io, "the disk fails");
+    }
+    return file_->read_at(offset, into);
+  }
+
+ private:
+  std::unique_ptr<storage::File> file_;
+  std::uint64_t fails_from_;
+};
+
+/// A folder whose files fail so.
+class FailingStorage final : public storage::Storage {
+ public:
+  FailingStorage(storage::Storage& storage, std::uint64_t fails_from) : storage_(storage), fails_from_(fails_from) {}
+
+  Outcome<std::vector<storage::DirEntry>> list(std::string_view folder) override { return storage_.list(folder); }
+  std::optional<storage::FileStamp> file_stamp(std::string_view name) override { return storage_.file_stamp(name); }
+  bool exists(std::string_view name) override { return storage_.exists(name); }
+  Outcome<std::unique_ptr<storage::File>> open(std::string_view name) override {
+    auto opened = storage_.open(name);
+    if (!opened) {
+      return opened;
+    }
+    return std::unique_ptr<storage::File>(std::make_unique<FailingFile>(*std::move(opened), fails_from_));
+  }
+  Outcome<std::unique_ptr<storage::Folder>> open_folder(std::string_view name) override {
+    return storage_.open_folder(name);
+  }
+  [[nodiscard]] unsigned parallelism() const noexcept override { return storage_.parallelism(); }
+  [[nodiscard]] const std::string& root() const noexcept override { return storage_.root(); }
+
+ private:
+  storage::Storage& storage_;
+  std::uint64_t fails_from_;
+};
 
 using Values = std::vector<std::tuple<std::string, std::int64_t, double>>;  // name, step, value
 
@@ -51,7 +100,8 @@ class Log {
   /// Returns what is new, or why the log is refused. `meanwhile` is called when the first block was read.
   [[nodiscard]] Outcome<Found> find_new(bool as_it_stands = false, unsigned jobs = 1,
                                         const std::function<bool()>& meanwhile = {}) const {
-    const auto storage = storage::open_local_with_links(dir_.path());
+    const auto local = storage::open_local_with_links(dir_.path());
+    FailingStorage storage(**local, fails_from_);
     LookRequest request;
     request.as_it_stands = as_it_stands;
     request.provisional = provisional_;
@@ -59,7 +109,7 @@ class Log {
     request.now = now_;
     request.jobs = jobs;
     request.stop = &meanwhile;
-    return layout_->look(**storage, request, listing_.get(), collections_);
+    return layout_->look(storage, request, listing_.get(), collections_);
   }
   /// As above, and adds the numbers that are new to `values`.
   Found look(bool as_it_stands = false, unsigned jobs = 1, const std::function<bool()>& meanwhile = {}) {
@@ -82,6 +132,8 @@ class Log {
     return *std::move(found);
   }
   void pass(std::chrono::seconds time) { now_ += time; }
+  /// Lets reads of the log fail from an offset on.
+  void fail_from(std::uint64_t offset) { fails_from_ = offset; }
   /// Sets whether looks return what is otherwise kept back.
   void set_provisional(bool provisional) { provisional_ = provisional; }
   [[nodiscard]] Values values() const { return sorted(false); }
@@ -89,10 +141,8 @@ class Log {
   [[nodiscard]] Values values_that_count() const { return sorted(true); }
   void write_over(std::string_view bytes) { std::ofstream(dir_ / name_, std::ios::binary) << bytes; }
   [[nodiscard]] std::vector<smd::Problem> notes() const { return listing_->notes.kept(); }
-  [[nodiscard]] bool damaged() const {
-    const auto notes = this->notes();
-    return std::any_of(notes.begin(), notes.end(), [](const auto& note) { return note.kind == ProblemKind::damaged; });
-  }
+  [[nodiscard]] bool damaged() const { return has_note(ProblemKind::damaged); }
+  [[nodiscard]] bool failed() const { return has_note(ProblemKind::io); }
 
  private:
   void take(const Tables& tables, const StepRow& row) {
@@ -101,6 +151,10 @@ class Log {
       const std::string name(tables.names[tables.name_lists.at(payload.names)[i]]);
       values_.push_back({{name, row.file.step, std::bit_cast<double>(payload.start(i))}, row.file.id});
     }
+  }
+  [[nodiscard]] bool has_note(ProblemKind kind) const {
+    const auto notes = this->notes();
+    return std::any_of(notes.begin(), notes.end(), [&](const auto& note) { return note.kind == kind; });
   }
   [[nodiscard]] Values sorted(bool only_that_count) const {
     Values all;
@@ -125,6 +179,7 @@ class Log {
   std::shared_ptr<const CollectionsInfo> collections_;
   std::vector<Value> values_;
   bool provisional_ = false;
+  std::uint64_t fails_from_ = UINT64_MAX;
   std::chrono::steady_clock::time_point now_;
 };
 
@@ -497,6 +552,86 @@ TEST_CASE("a note says of each rewriting with other rows from which step they co
           {"was written anew, 2 times by now: its rows come again, from step 3"});
 }
 
+TEST_CASE("a note about one column of a log names its tensor") {
+  const auto note_of = [](std::unique_ptr<Layout> layout, const char* name, std::string_view content) {
+    Log log(std::move(layout), name);
+    log.append(content);
+    log.look();
+    REQUIRE(log.notes().size() == 1);
+    return log.notes().front();
+  };
+  const smd::Problem texts = note_of(metrics_layout(), "metrics.csv", "step,loss,acc\n0,2,1\n1,diverged,1\n");
+  CHECK(texts.tensor == "loss");
+  CHECK(to_string(texts) == "metrics.csv: 'loss': 1 value is not numeric and left out");
+  const smd::Problem empty = note_of(metrics_layout(), "metrics.csv", "step,val_loss,acc\n0,,1\n");
+  CHECK(empty.tensor == "val_loss");
+  CHECK(to_string(empty) == "metrics.csv: 'val_loss': no row has a value");
+  const smd::Problem twice = note_of(metrics_layout(), "metrics.csv", "step,loss,loss\n0,2,1\n");
+  CHECK(twice.tensor == "loss");
+  const std::string run = run_file({{"loss", "4"}}) + history_of({{"loss", "\"diverged\""}});
+  const smd::Problem of_run = note_of(wandb_layout(), "run-q7w2m4xz.wandb", run);
+  CHECK(of_run.tensor == "loss");
+  CHECK(to_string(of_run) == "run-q7w2m4xz.wandb: 1 value is not numeric and left out: of loss");
+}
+
+TEST_CASE("a warning says which rows of a log do not count although no job went back") {
+  const auto warnings = [](Log& log, bool as_it_stands) {
+    log.look(as_it_stands);
+    std::vector<std::string> texts;
+    for (const smd::Problem& note : log.notes()) {
+      if (note.kind == ProblemKind::warning) {
+        texts.push_back(note.text);
+      }
+    }
+    return texts;
+  };
+  const auto warnings_of = [&](const char* name, std::string_view content) {
+    Log log(metrics_layout(), name);
+    log.append(content);
+    return warnings(log, true);
+  };
+  using Texts = std::vector<std::string>;
+  const std::string advice = ": give them logs of their own, or a step that no two share (--step-name NAME)";
+  CHECK(warnings_of("metrics.csv", "epoch,batch,loss\n0,0,nan\n0,1,nan\n0,2,2\n1,0,inf\n1,1,1.5\n2,0,1.25\n2,1,1\n") ==
+        Texts{"4 rows are superseded by later ones of another 'batch', with 3 values of NaN or infinity" + advice});
+  CHECK(warnings_of("metrics.jsonl", R"({"step":0,"rank":0,"loss":NaN}
+{"step":0,"rank":1,"loss":3}
+{"step":1,"rank":0,"loss":2.5}
+{"step":1,"rank":1,"loss":2}
+{"step":2,"rank":0,"loss":1.5}
+{"step":2,"rank":1,"loss":1}
+)") == Texts{"3 rows are superseded by later ones of another 'rank', with 1 value of NaN or infinity" + advice});
+  CHECK(warnings_of("metrics.csv", "epoch,phase,loss\n0,a,3\n0,b,4\n1,a,2\n1,b,3\n2,a,1\n2,b,2\n") ==
+        Texts{"3 rows are superseded by later ones of the same step" + advice});
+  CHECK(warnings_of("metrics.csv", "fold,epoch,val_loss\n0,0,2\n0,1,1\n1,0,3\n1,1,1.5\n") ==
+        Texts{"rows are superseded by later ones of another 'fold'" + advice});
+  CHECK(warnings_of("metrics.csv", "epoch,batch,acc\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n2,0,5\n2,1,6\n") ==
+        Texts{"3 rows are superseded by later ones of another 'batch'" + advice});
+  const auto sound = {
+      // A job that went back behind NaN, with one rank.
+      "step,rank,loss\n0,0,3\n1,0,2\n2,0,nan\n1,0,2.5\n2,0,2\n3,0,1\n1,0,2\n2,0,1\n3,0,nan\n2,0,2\n3,0,1\n4,0,0.5\n",
+      // Training and validation on rows of their own.
+      "epoch,step,train_loss,val_loss,lr\n0,9,2,,1\n0,9,,2.5,0\n1,19,1,,1\n1,19,,1.5,0\n2,29,0.5,,1\n2,29,,1,0\n",
+      // Each row twice.
+      "epoch,loss\n0,2\n0,2\n1,1\n1,1\n2,0.5\n2,0.5\n3,nan\n3,nan\n",
+      // Two losses at the last step only.
+      "step,loss\n0,3\n1,2\n2,1\n2,0.5\n2,0.25\n",
+  };
+  for (const char* const content : sound) {
+    CAPTURE(content);
+    CHECK(warnings_of("metrics.csv", content) == Texts());
+  }
+  // A follower says it once: without numbers that change.
+  Log log(metrics_layout(), "metrics.csv");
+  log.append("epoch,batch,loss\n0,0,inf\n0,1,3\n1,0,2.5\n1,1,2\n");
+  CHECK(warnings(log, false) == Texts());
+  for (const char* const rows : {"2,0,1\n2,1,0.5\n", "3,0,nan\n3,1,0.25\n"}) {
+    log.append(rows);
+    CHECK(warnings(log, false) ==
+          Texts{"rows are superseded by later ones of another 'batch', with values of NaN or infinity" + advice});
+  }
+}
+
 TEST_CASE("a shorter log with rows or names that were never there is another one, and comes at once") {
   Log replaced(metrics_layout(), "metrics.jsonl");
   replaced.append("{\"step\":0,\"loss\":1}\n{\"step\":1,\"loss\":0.5}\n{\"step\":2,\"loss\":0.25}\n");
@@ -726,6 +861,65 @@ TEST_CASE("a long log that is cut back and goes on in place, beyond where it end
   const Found found = log.look();
   CHECK(found.afresh);
   CHECK(log.values() == right);
+}
+
+TEST_CASE("no row of a log comes again because the log could not be read for a while") {
+  Log log(metrics_layout(), "metrics.csv");
+  log.append("step,loss\n1,5\n2,4\n");
+  log.look();
+  log.append("3,3\n");
+  log.fail_from(0);
+  for (int look = 0; look < 2; ++look) {
+    log.look();
+    CHECK(log.failed());
+    CHECK(log.values() == Values{{"loss", 1, 5}, {"loss", 2, 4}});
+    log.pass(std::chrono::seconds(20));
+  }
+  log.fail_from(UINT64_MAX);
+  log.look();
+  CHECK_FALSE(log.failed());
+  CHECK(log.values() == Values{{"loss", 1, 5}, {"loss", 2, 4}, {"loss", 3, 3}});
+}
+
+TEST_CASE("a long log that is rewritten after a read failed is read again") {
+  constexpr int old_rows = 200'000;
+  constexpr int same_rows = 1000;  // more than its first 4 KiB
+  constexpr std::uint64_t block = std::uint64_t{256} << 10;
+  std::string old = "step,loss\n";
+  std::string now = old;
+  for (int step = 0; step < old_rows; ++step) {
+    old += std::to_string(step) + ",1.5\n";
+    now += std::to_string(step) + (step < same_rows ? ",1.5\n" : ",2.5\n");
+  }
+  const std::string more = std::to_string(old_rows) + ",3\n";
+  REQUIRE(old.size() > 6 * block);  // so that threads read it
+  struct Case {
+    bool read_before;
+    std::uint64_t fails_from;
+  };
+  // Behind the first bytes, when rows were read before; where the rows begin that threads leave.
+  for (const Case& one : {Case{true, 4096}, Case{false, old.size() - 2 * block + 1}}) {
+    CAPTURE(one.read_before);
+    Log log(metrics_layout(), "metrics.csv");
+    log.append(old);
+    if (one.read_before) {
+      log.look(false, 2);
+      log.append(more);
+    }
+    log.fail_from(one.fails_from);
+    log.look(false, 2);
+    CHECK(log.failed());
+    CHECK(log.values().size() <= std::size_t{old_rows});
+    log.fail_from(UINT64_MAX);
+    log.write_over(now + more);
+    CHECK(log.look(false, 2).afresh);
+    CHECK_FALSE(log.failed());
+    const Values values = log.values();
+    for (int step = same_rows; step < old_rows; step += 997) {
+      CHECK(std::ranges::binary_search(values, std::tuple("loss", std::int64_t{step}, 2.5)));
+    }
+    CHECK(std::ranges::binary_search(values, std::tuple("loss", std::int64_t{old_rows}, 3.0)));
+  }
 }
 
 TEST_CASE("a long array that grows in place, and is indented, is not read again") {
@@ -1134,6 +1328,19 @@ TEST_CASE("a run file cut at any byte is a prefix, and one that grows gives each
     CHECK(growing.values() == all);
     CHECK(growing.look().listing->ended);
   }
+}
+
+TEST_CASE("a run file whose first bytes cannot be read is read by the next look") {
+  Log log(wandb_layout(), "run-q7w2m4xz.wandb");
+  log.append(run_file({{"loss", "4"}}));
+  log.fail_from(0);
+  log.look();
+  CHECK(log.failed());
+  CHECK(log.values().empty());
+  log.fail_from(UINT64_MAX);
+  log.look();
+  CHECK_FALSE(log.failed());
+  CHECK(log.values() == Values{{"loss", 0, 4}});
 }
 
 TEST_CASE("a chunk of a run that would end behind the file is damaged if another begins within it") {

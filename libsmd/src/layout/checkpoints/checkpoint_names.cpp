@@ -93,9 +93,7 @@ std::optional<std::int64_t> step_in(std::string_view name) noexcept {
   if (name.ends_with(adapters)) {
     name.remove_suffix(adapters.size());
     const auto [before, digits] = split_digits(name);
-    return before.empty() || std::string_view("-_.").find(before.back()) != before.npos
-               ? number_of<std::int64_t>(digits)
-               : std::nullopt;
+    return ends_with_word(before, "") ? number_of<std::int64_t>(digits) : std::nullopt;
   }
   constexpr std::size_t padded_digits = 9;  // `NAME_000000250`
   const auto number = number_at_end(name, words, true, '_', padded_digits);

@@ -2,14 +2,15 @@
 #include "layout/checkpoints/checkpoint_plan.hpp"
 
 #include "layout/folder_walk.hpp"
+#include "text/ascii.hpp"
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
 #include "text/path.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <set>
-#include <span>
 #include <tuple>
 #include <utility>
 
@@ -171,8 +172,10 @@ struct Candidate {
   std::optional<NamedStep> number;           ///< Nullopt if it has no number, or has a label.
   std::optional<unsigned> label;             ///< As `label_of_name`.
   std::optional<NamedStep> labelled_number;  ///< The number of a candidate with a label.
-  bool by_name = false;                      ///< The number is that of its name.
+  NamedStep named;                           ///< The number of its name, if that has one.
 
+  /// Returns whether a file of tensors states the number, and its name has another.
+  [[nodiscard]] bool stated_in_file() const { return number != named && checkpoint.trainer_state.empty(); }
   [[nodiscard]] bool has_index() const {
     return std::ranges::any_of(checkpoint.sets, [](const TensorSet& set) { return !set.index.empty(); });
   }
@@ -290,16 +293,11 @@ class Planner {
 
   /// Returns what the first file of a checkpoint's main set states.
   [[nodiscard]] StatedStep stated_by(const std::vector<TensorSet>& sets) const {
-    std::vector<const TensorSet*> own;
-    std::vector<bool> indexed;
-    for (const TensorSet& set : sets) {
-      if (set.component.empty()) {
-        own.push_back(&set);
-        indexed.push_back(!set.index.empty());
-      }
-    }
-    const auto main = main_set(own, indexed);
-    return main ? stated_step_(own[*main]->files.front()) : StatedStep();
+    const auto component =
+        std::ranges::find_if(sets, [](const TensorSet& set) { return !set.component.empty(); });  // they come last
+    const TensorSet* const main =
+        main_set({sets.begin(), component}, [](const TensorSet& set) { return !set.index.empty(); });
+    return main != nullptr ? stated_step_(main->files.front()) : StatedStep();
   }
 
   std::optional<std::int64_t> step_of_state(const std::string& path) const {
@@ -320,7 +318,7 @@ class Planner {
         continue;
       }
       candidate.number = number_of({}, set.files.empty() ? StatedStep() : stated_step_(set.files.front()), named);
-      candidate.by_name = candidate.number == named;
+      candidate.named = named.value_or(NamedStep());
       candidate.checkpoint.path = set.files.empty() ? set.index : set.files.front();
       candidate.checkpoint.sets.push_back(std::move(set));
       take(std::move(candidate));
@@ -354,7 +352,7 @@ class Planner {
     append(candidate.checkpoint.sets, sets_of(name, "", folder));
     candidate.number =
         number_of(step_of_state(candidate.checkpoint.trainer_state), stated_by(candidate.checkpoint.sets), named);
-    candidate.by_name = named && candidate.number == named;
+    candidate.named = named.value_or(NamedStep());
     const bool components = may_have_components(name, folder.is_pipeline);
     for (const std::string& inner : folder.folders) {
       const std::string path = text::path_in(name, inner);
@@ -371,23 +369,41 @@ class Planner {
   }
 
   void choose() {
+    const Candidate* labelled = nullptr;
     if (!numbered_.empty()) {
       choose_numbered();
       leave_out_root();
-      leave_out_labelled(nullptr);
     } else if (!root_.checkpoint.sets.empty()) {
       root_.labelled_number = number_of({}, stated_by(root_.checkpoint.sets), step_of_name(place_));
+      name_series();
       choose_alone(root_);
-      leave_out_labelled(nullptr);
     } else if (!labelled_.empty()) {
       Candidate& best = *std::ranges::min_element(labelled_, {}, [](const auto& one) {
         return std::tuple(one.checkpoint.sets.empty(), *one.label, std::string_view(one.name), !one.has_index());
       });
-      const bool counts =
-          !best.checkpoint.sets.empty() || (logs_alone_.empty() && root_.checkpoint.trainer_state.empty());
-      leave_out_labelled(counts ? &best : nullptr);
-      if (counts) {
+      if (!best.checkpoint.sets.empty() || (logs_alone_.empty() && root_.checkpoint.trainer_state.empty())) {
+        labelled = &best;
         choose_alone(best);
+      }
+    }
+    leave_out_labelled(labelled);
+  }
+
+  /// Says that files of the place are no steps if they may be meant so: only the numbers behind a word differ.
+  void name_series() {
+    std::map<std::string_view, std::vector<std::string_view>> series;  // by the word
+    for (const TensorSet& set : root_.checkpoint.sets) {
+      const auto word = std::string_view(set.stem).substr(0, set.stem.find_last_not_of("0123456789") + 1);
+      const bool numbered = word.size() < set.stem.size() && !word.empty() && text::is_letter(word.back());
+      if (numbered && set.folder.empty() && !root_.labelled_number) {
+        series[word].push_back(set.stem);
+      }
+    }
+    for (const auto& [word, stems] : series) {
+      if (stems.front() != stems.back()) {
+        plan_.remarks.add(make_problem(
+            ProblemKind::remark, text::first_names(stems) + " are read as one checkpoint: their numbers are no steps, "
+                                                            "as that of 'step-10' would be"));
       }
     }
   }
@@ -402,13 +418,29 @@ class Planner {
   }
 
   void choose_numbered() {
+    std::ranges::sort(numbered_, {}, [](const Candidate& one) {
+      return std::tuple(one.number->number, one.number != one.named, UINT64_MAX - version_of_name(one.name),
+                        std::string_view(one.name), !one.has_index());
+    });
+    // Two files whose names have other numbers state one step: it counts from anew in each epoch, or not at all.
+    const auto again = std::ranges::adjacent_find(numbered_, [](const Candidate& a, const Candidate& b) {
+      return a.number == b.number && a.stated_in_file() && b.stated_in_file() && a.named.unit == b.named.unit &&
+             a.named != b.named;
+    });
+    if (again != numbered_.end()) {
+      plan_.steps_repeat = true;
+      plan_.remarks.add(make_problem(ProblemKind::remark, in_quotes(again->name) + " and " +
+                                                              in_quotes(std::next(again)->name) + " both state step " +
+                                                              std::to_string(again->number->number) +
+                                                              ": the numbers in names count"));
+      for (Candidate& candidate : numbered_) {
+        candidate.number = candidate.checkpoint.trainer_state.empty() ? candidate.named : candidate.number;
+      }
+      return choose_numbered();
+    }
     const bool steps =
         std::ranges::any_of(numbered_, [](const Candidate& one) { return one.number->unit == StepUnit::step; });
     plan_.unit = steps ? StepUnit::step : StepUnit::epoch;
-    std::ranges::sort(numbered_, {}, [](const Candidate& one) {
-      return std::tuple(one.number->number, !one.by_name, UINT64_MAX - version_of_name(one.name),
-                        std::string_view(one.name), !one.has_index());
-    });
     for (Candidate& candidate : numbered_) {
       if (candidate.number->unit != plan_.unit) {
         leave_out(candidate.name, "its name tells an epoch, and those of others steps");
@@ -454,9 +486,8 @@ class Planner {
     std::string last;
     for (const TensorSet& set : root_.checkpoint.sets) {
       const std::string& name = set.folder.empty() ? set.stem : set.folder;
-      if (name != last) {
+      if (name != std::exchange(last, name)) {
         leave_out(name, "its name has no number");
-        last = name;
       }
     }
   }
@@ -542,35 +573,27 @@ CheckpointPlan plan_single_file(const std::string& file, const StatedStep& state
   const NamedStep number = number_of({}, stated, step_of_name(name.stem)).value_or(NamedStep{});
   CheckpointPlan plan;
   plan.unit = number.unit;
-  Checkpoint& checkpoint = plan.checkpoints.emplace_back();
-  checkpoint.step = number.number;
-  checkpoint.path = file;
-  TensorSet& set = checkpoint.sets.emplace_back();
+  TensorSet set;
   set.stem = name.stem;
   set.files.push_back(file);
+  plan.checkpoints.push_back({number.number, file, {std::move(set)}, {}});
   return plan;
 }
 
-std::optional<std::size_t> main_set(const std::vector<const TensorSet*>& sets,
-                                    const std::vector<bool>& has_whole_index) {
-  const auto rank = [&](std::size_t i) {
-    const std::string_view stem = sets[i]->stem;
-    return std::tuple(rank_of_model(stem), stem.size(), stem, sets[i]->of == 0);
-  };
-  std::vector<std::size_t> candidates;
-  for (std::size_t i = 0; i < sets.size(); ++i) {
-    if (!sets[i]->files.empty()) {
-      candidates.push_back(i);
-    }
-  }
-  if (candidates.size() > 1 && std::ranges::any_of(has_whole_index, [](bool has) { return has; })) {
-    std::erase_if(candidates, [&](std::size_t i) { return !has_whole_index[i]; });
+const TensorSet* main_set(std::span<const TensorSet> sets, const std::function<bool(const TensorSet&)>& has_index) {
+  std::vector<const TensorSet*> candidates = mapped(sets, [](const TensorSet& set) { return &set; });
+  std::erase_if(candidates, [](const TensorSet* set) { return set->files.empty(); });
+  const auto without_index = [&](const TensorSet* set) { return !has_index(*set); };
+  if (!std::ranges::all_of(candidates, without_index) && candidates.size() > 1) {
+    std::erase_if(candidates, without_index);
   }
   if (candidates.size() <= 1) {
-    return candidates.empty() ? std::nullopt : std::optional(candidates.front());
+    return candidates.empty() ? nullptr : candidates.front();
   }
-  const std::size_t best = *std::ranges::min_element(candidates, {}, rank);
-  return std::get<0>(rank(best)) == no_model ? std::nullopt : std::optional(best);
+  const TensorSet* const best = *std::ranges::min_element(candidates, {}, [](const TensorSet* set) {
+    return std::tuple(rank_of_model(set->stem), set->stem.size(), std::string_view(set->stem), set->of == 0);
+  });
+  return rank_of_model(best->stem) == no_model ? nullptr : best;
 }
 
 }  // namespace smd::detail::layout

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,11 @@ struct TensorSet {
   std::uint32_t of = 0;                 ///< The number of shards by their names; 0 if the file is whole.
   std::vector<std::string> files = {};  ///< Their paths, by name. Empty if only the index exists.
   std::string index = {};               ///< The path of the shard index, or empty.
+  bool main = false;                    ///< The result of `main_set`,
+  bool own = false;                     ///< and whether the tensors are the model's: this one is main, or none is.
+
+  /// What precedes the tensors' names if it is not the main set.
+  [[nodiscard]] std::string prefix() const { return component + stem + "/"; }
 };
 
 struct Checkpoint {
@@ -65,6 +71,7 @@ struct Checkpoint {
 struct CheckpointPlan {
   std::vector<Checkpoint> checkpoints;  ///< By step.
   StepUnit unit = StepUnit::step;
+  bool steps_repeat = false;                        ///< Files state one step, and so the numbers in names count.
   std::string trainer_state;                        ///< The path of the trainer_state.json whose log counts, or empty.
   ProblemList remarks{limits::problems_per_trial};  ///< What is left out, and why.
 };
@@ -91,9 +98,8 @@ using IndexedFilesOf = std::function<std::vector<std::string>(const std::string&
 /// Returns a plan of one file only.
 [[nodiscard]] CheckpointPlan plan_single_file(const std::string& file, const StatedStep& stated);
 
-/// Returns which of a checkpoint's sets in one folder keeps its tensors' names without a prefix. Nullopt if none does.
-/// `has_whole_index`: for each set, the result of the function of that name.
-[[nodiscard]] std::optional<std::size_t> main_set(const std::vector<const TensorSet*>& sets,
-                                                  const std::vector<bool>& has_whole_index);
+/// Returns which of a checkpoint's sets in one folder keeps its tensors' names without a prefix. Null if none does.
+[[nodiscard]] const TensorSet* main_set(std::span<const TensorSet> sets,
+                                        const std::function<bool(const TensorSet&)>& has_index);
 
 }  // namespace smd::detail::layout

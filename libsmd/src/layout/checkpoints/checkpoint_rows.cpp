@@ -68,11 +68,7 @@ class RowEntries {
 class RowFiller {
  public:
   RowFiller(LoadedSteps& loaded, ProblemList& problems)
-      : loaded_(loaded),
-        tables_(loaded.tables.emplace_back()),
-        name_lists_(tables_.name_lists),
-        type_lists_(tables_.type_lists),
-        problems_(problems) {}
+      : loaded_(loaded), tables_(loaded.tables.emplace_back()), problems_(problems) {}
 
   /// Reserves memory for a number of names.
   void reserve(std::size_t names) {
@@ -100,7 +96,9 @@ class RowFiller {
         problems_.add(make_problem(ProblemKind::note, printable(place.path) + ": tensor " + in_quotes(entry.name) +
                                                           ": " + std::string(entry.meaning)));
       }
-      const ValueKind kind = place.main && !entry.further ? ValueKind::parameter : ValueKind::further;
+      const ValueKind kind = entry.scalar && place.facts    ? ValueKind::number
+                             : place.main && !entry.further ? ValueKind::parameter
+                                                            : ValueKind::further;
       const std::uint32_t first = place.prefix.empty()
                                       ? tables_.names.add_shared(entry.name)
                                       : tables_.names.add(name.assign(place.prefix).append(entry.name));
@@ -140,7 +138,12 @@ class RowFiller {
       add_facts(place, *file.torch, seconds_of(file.written), fresh, row);
     }
     if (fresh && !row.empty()) {
-      finish(place, std::move(row), seconds_of(file.written));
+      const StepRow step{.file = {place.step, 0, place.id},
+                         .mode_step = place.step,
+                         .payload = static_cast<std::uint32_t>(tables_.payloads.size()),
+                         .event_file = tables_.paths.add(place.path)};
+      tables_.payloads.push_back(std::move(row).finish(tables_, name_lists_, type_lists_, seconds_of(file.written)));
+      loaded_.rows.push_back({step, 0});
     }
   }
 
@@ -213,19 +216,10 @@ class RowFiller {
     }
   }
 
-  void finish(const CheckpointRow& place, RowEntries&& row, double wall_time) {
-    const StepRow step{.file = {place.step, 0, place.id},
-                       .mode_step = place.step,
-                       .payload = static_cast<std::uint32_t>(tables_.payloads.size()),
-                       .event_file = tables_.paths.add(place.path)};
-    tables_.payloads.push_back(std::move(row).finish(tables_, name_lists_, type_lists_, wall_time));
-    loaded_.rows.push_back({step, 0});
-  }
-
   LoadedSteps& loaded_;
   Tables& tables_;
-  SharedLists<NameList> name_lists_;
-  SharedLists<TypeList> type_lists_;
+  SharedLists<NameList> name_lists_{tables_.name_lists};
+  SharedLists<TypeList> type_lists_{tables_.type_lists};
   ProblemList& problems_;
   std::vector<const CheckpointRow*> last_file_;  ///< By id of a name: the last file that has it, or null.
   std::vector<bool> in_fresh_;                   ///< By id of a name: whether it is in `fresh_`.

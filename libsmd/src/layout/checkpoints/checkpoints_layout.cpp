@@ -211,13 +211,16 @@ class CheckpointLook {
           // One that cannot be read may still be written. Until then it belongs to the files that count.
           return *index ? mapped((**index).files, path_of) : mapped(listing_->rows, &CheckpointRow::path);
         });
+    listing_->steps_repeat = listing_->steps_repeat || plan_.steps_repeat;
     return ok();
   }
 
   [[nodiscard]] StatedStep stated_by(const std::string& path) const {
     const auto header = listing_->headers.find(path);
-    return header && header->torch ? StatedStep{header->torch->step, header->torch->epoch, false}
-                                   : StatedStep{{}, {}, header && header->foreign};
+    if (!header || !header->torch) {
+      return {{}, {}, header && header->foreign};
+    }
+    return {listing_->steps_repeat ? std::nullopt : header->torch->step, header->torch->epoch, false};
   }
 
   [[nodiscard]] Readings readings_of(const std::vector<std::string>& files, bool again) {
@@ -379,6 +382,7 @@ class CheckpointLook {
 
   /// Lists all rows. A row that existed before keeps its id; others get new ones.
   void list_rows() {
+    choose_main_sets();
     std::vector<CheckpointRow> rows;
     for (const Checkpoint& checkpoint : plan_.checkpoints) {
       const auto is_whole = [&](const TensorSet& set) {
@@ -460,7 +464,7 @@ class CheckpointLook {
     }
     for (CheckpointRow& row : rows) {
       const CheckpointRow* const known = known_row(row);
-      if (known != nullptr && (growing || was_whole)) {
+      if (known != nullptr && (growing || (was_whole && before_->beside == listing_->beside))) {
         row = *known;
       } else if (known != nullptr && known->same(row)) {
         row.id = known->id;
@@ -475,25 +479,37 @@ class CheckpointLook {
     return was_whole || !(growing || partial);
   }
 
-  /// Returns the rows of a checkpoint, without ids, as a first look names them.
+  /// Chooses the main set of each folder, and notes the others.
+  void choose_main_sets() {
+    for (Checkpoint& checkpoint : plan_.checkpoints) {
+      for (auto set = checkpoint.sets.begin(); set != checkpoint.sets.end();) {
+        const auto end = std::find_if(set, checkpoint.sets.end(), [folder = set->folder](const TensorSet& one) {
+          return one.folder != folder;  // those of one folder are adjacent
+        });
+        const TensorSet* const main =
+            main_set({set, end}, [this](const TensorSet& one) { return has_whole_index(one, *listing_); });
+        for (; set != end; ++set) {
+          set->main = &*set == main;
+          set->own = set->main || main == nullptr;
+          if (!set->files.empty() && (main == nullptr || main->stem != set->stem)) {
+            listing_->beside.insert(set->prefix());
+          }
+        }
+      }
+    }
+  }
+
+  /// Returns the rows of a checkpoint, without ids, as a first look names them. A set that is alone has its prefix if
+  /// it has that beside others, at another step: names are the same at every step.
   std::vector<CheckpointRow> named_rows(const Checkpoint& checkpoint) {
     std::vector<CheckpointRow> rows;
-    for (auto next = checkpoint.sets.begin(); next != checkpoint.sets.end();) {
-      std::vector<const TensorSet*> sets;  // of one folder: they are adjacent
-      std::vector<bool> indexed;
-      do {
-        sets.push_back(&*next);
-        indexed.push_back(has_whole_index(*next, *listing_));
-      } while (++next != checkpoint.sets.end() && next->folder == sets.front()->folder);
-      const auto main = main_set(sets, indexed);
-      for (std::size_t i = 0; i < sets.size(); ++i) {
-        const TensorSet& set = *sets[i];
-        const std::string prefix = main == i ? set.component : set.component + set.stem + "/";
-        for (const std::string& file : set.files) {
-          const auto header = listing_->headers.find(file);
-          const bool facts = main == i && set.component.empty() && &file == &set.files.front();
-          rows.push_back({checkpoint.step, file, prefix, !main || main == i, facts, header->reading, header->stamp});
-        }
+    for (const TensorSet& set : checkpoint.sets) {
+      const bool main = set.main && !listing_->beside.contains(set.prefix());
+      for (const std::string& file : set.files) {
+        const auto header = listing_->headers.find(file);
+        const bool facts = main && set.component.empty() && &file == &set.files.front();
+        rows.push_back({checkpoint.step, file, main ? set.component : set.prefix(), set.own, facts, header->reading,
+                        header->stamp});
       }
     }
     return rows;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/metrics/hyperparameter_files.hpp"
 
+#include "layout/folder_walk.hpp"
 #include "text/json.hpp"
 #include "text/mapped.hpp"
 #include "text/trim.hpp"
@@ -60,10 +61,9 @@ void read_hyperparameters(storage::Storage& storage, Extras& extras) {
   constexpr std::array<std::string_view, 2> names = {"hparams.yaml", "args.yaml"};
   constexpr std::size_t most = std::size_t{1} << 20;
   for (const std::string_view name : names) {
-    const auto opened = storage.open(name);
-    std::string text(opened ? std::min<std::uint64_t>((*opened)->size(), most) : 0, '\0');
-    const auto got = opened ? (*opened)->read_at(0, std::as_writable_bytes(std::span(text))) : std::size_t{0};
-    text.resize(got ? *got : 0);
+    const auto first = read_first_bytes(storage, std::string(name), most);
+    const auto bytes = first ? std::span(*first) : std::span<const std::byte>();
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     extras.hyperparameter_records += text.empty() ? 0 : 1;
     for (std::string_view rest = text; !rest.empty();) {
       const std::string_view line = text::next_part(rest, "\n");

@@ -135,15 +135,17 @@ class MetricTaker {
       refused = refuse(fmt::format("no row has a step '{}'{}", printable(place_.step_name), meant_step()));
     }
     if (reader.problem()) {
-      cursor_.stamp.reset();
-      cursor_.rest = reader.problem();
+      taken_.failed = true;
+      cursor_.fail(*reader.problem());
     }
-    std::string_view tail = reader.skipped();
-    if (cursor_.form == MetricForm::array) {  // what stands behind the last object changes as the array grows
-      tail = tail.substr(0, tail.find_last_not_of(array_separators) + 1);
+    if (reader.offset() != cursor_.offset) {  // else the tail stays: perhaps it could not be read, and was not compared
+      std::string_view tail = reader.skipped();
+      if (cursor_.form == MetricForm::array) {  // what stands behind the last object changes as the array grows
+        tail = tail.substr(0, tail.find_last_not_of(array_separators) + 1);
+      }
+      cursor_.offset = reader.offset() - (reader.skipped().size() - tail.size());
+      cursor_.tail = FileBytes(tail);
     }
-    cursor_.offset = reader.offset() - (reader.skipped().size() - tail.size());
-    cursor_.tail = FileBytes(tail);
     if (!request_.as_it_stands && cursor_.head.count < FileBytes::most_bytes) {
       (void)cursor_.take_head(file_);
     }
@@ -180,7 +182,7 @@ class MetricTaker {
 
   std::optional<Problem> read_csv(ForwardReader& reader) {
     CsvSplitter splitter(cursor_.separator);
-    for (unsigned count = 0; count % taken_between_questions != 0 || !request_.stopped(); ++count) {
+    for (unsigned count = 0; !in_line_ && (count % taken_between_questions != 0 || !request_.stopped()); ++count) {
       if (take_alike(reader)) {
         continue;
       }
@@ -205,18 +207,14 @@ class MetricTaker {
       const bool last = !length;
       if (last) {
         if (reader.text().size() > limits::row_bytes) {
-          if (!leave_out_line(reader, "a row is longer than the limit (row_bytes)")) {
-            return std::nullopt;
-          }
+          leave_out_line(reader, "a row is longer than the limit (row_bytes)");
           continue;
         }
         splitter.split_last(reader.text());
         length = reader.text().size();
         const auto lines = std::ranges::count(reader.text(), '\n');
         if (splitter.in_quotes() && lines > (request_.as_it_stands ? 0 : most_quoted_lines)) {
-          if (!leave_out_line(reader, "a quote is not closed")) {
-            return std::nullopt;
-          }
+          leave_out_line(reader, "a quote is not closed");
           continue;
         }
         const std::vector<std::string_view>& fields = splitter.fields();
@@ -246,8 +244,7 @@ class MetricTaker {
     return std::nullopt;
   }
 
-  /// Returns false if it was stopped within the line.
-  [[nodiscard]] bool leave_out_line(ForwardReader& reader, std::string why) {
+  void leave_out_line(ForwardReader& reader, std::string why) {
     damage(reader.offset(), std::move(why));
     do {
       if (const std::size_t end = reader.text().find('\n'); end != std::string_view::npos) {
@@ -256,7 +253,7 @@ class MetricTaker {
       }
       reader.skip(reader.text().size());
     } while (!request_.stopped() && reader.more());
-    return !request_.stopped();
+    in_line_ = request_.stopped();
   }
 
   std::optional<Problem> take_csv(const CsvSplitter& split, std::string_view row, std::uint64_t offset) {
@@ -393,7 +390,7 @@ class MetricTaker {
 
   void read_json(ForwardReader& reader) {
     const bool lines = *cursor_.form == MetricForm::lines;
-    for (unsigned count = 0; count % taken_between_questions != 0 || !request_.stopped(); ++count) {
+    for (unsigned count = 0; !in_line_ && (count % taken_between_questions != 0 || !request_.stopped()); ++count) {
       if (take_alike(reader)) {
         continue;
       }
@@ -417,9 +414,7 @@ class MetricTaker {
         continue;
       }
       if (!length && text.size() > limits::row_bytes) {
-        if (!leave_out_line(reader, "a line is longer than the limit (row_bytes)")) {
-          return;
-        }
+        leave_out_line(reader, "a line is longer than the limit (row_bytes)");
         continue;
       }
       if (!length && !lines && request_.as_it_stands) {
@@ -876,6 +871,12 @@ class MetricTaker {
     const auto found = returned_.find(name);
     const ReturnedNumbers* const before = found == returned_.end() ? nullptr : &found->second;
     rows_.writer().set_seen(before != nullptr && returned.count < before->count);
+    if (series.has_value && series.last_bits && step <= series.last_step) {
+      const bool again = step == series.last_step;
+      column.again += again ? 1 : 0;
+      column.lost += again && !std::isfinite(std::bit_cast<double>(*series.last_bits)) ? 1 : 0;
+      (again ? column.others : column.turns) += bits != series.last_bits ? 1 : 0;
+    }
     if (rows_.take_number(series, kind_of(column), step, Dtype::float64, bits, time)) {
       returned.add(step, bits);
       taken_.again = before == nullptr || returned.begin(*before) ? taken_.again : Again::others;
@@ -909,6 +910,7 @@ class MetricTaker {
   std::uint32_t previous_ = no_id;       ///< The column of the previous name.
   std::vector<std::uint32_t> place_of_;  ///< By column: its place in the header, or in `cells_`.
   unsigned unclosed_ = 0;                ///< Objects of an array that are not closed.
+  bool in_line_ = false;                 ///< It was stopped, perhaps within a line.
 };
 
 }  // namespace

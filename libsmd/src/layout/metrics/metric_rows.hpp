@@ -28,6 +28,10 @@ struct MetricColumn {
   std::uint64_t texts = 0;
   std::uint64_t fractions = 0;       ///< Rows of which it is the step, and no whole number,
   std::uint64_t first_fraction = 0;  ///< and where the first of them is.
+  std::uint64_t again = 0;           ///< Numbers at the step of the one before, which they supersede,
+  std::uint64_t others = 0;          ///< and which is another number,
+  std::uint64_t lost = 0;            ///< and which is NaN or infinite.
+  std::uint64_t turns = 0;           ///< Numbers at an earlier step than another number before.
   std::uint32_t next = no_id;        ///< The one that followed last time.
   std::uint32_t series = no_id;      ///< Its id in the table of series, once it had a number.
 };
@@ -101,6 +105,7 @@ struct MetricRows {
   Found found;                       ///< Without a listing.
   bool began_with_fraction = false;  ///< What seemed to be the step had a fraction before any step came.
   Again again = Again::all;
+  bool failed = false;    ///< A read failed: what follows was not taken.
   bool is_other = false;  ///< Other bytes stand before the cursor than were read: nothing was taken.
 };
 

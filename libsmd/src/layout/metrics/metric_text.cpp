@@ -41,14 +41,17 @@ std::optional<MetricForm> form_of(std::string_view text) noexcept {
                               : std::optional(MetricForm::csv);
 }
 
+std::string_view from_unquoted(std::string_view text, char wanted) noexcept {
+  bool quoted = false;
+  const auto found = std::ranges::find_if(text, [&](char character) {
+    quoted = character == '"' ? !quoted : quoted;
+    return !quoted && character == wanted;
+  });
+  return {found, text.end()};
+}
+
 char CsvSplitter::separator_of(std::string_view header) noexcept {
-  const auto has = [&](char separator) {
-    bool quoted = false;
-    return std::any_of(header.begin(), header.end(), [&](char character) {
-      quoted = character == '"' ? !quoted : quoted;
-      return !quoted && character == separator;
-    });
-  };
+  const auto has = [&](char separator) { return !from_unquoted(header, separator).empty(); };
   return has(',') ? ',' : has(';') ? ';' : has('\t') ? '\t' : ',';
 }
 

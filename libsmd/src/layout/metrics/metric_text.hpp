@@ -25,6 +25,9 @@ enum class MetricForm : std::uint8_t { csv, lines, array };
 /// Returns the form of a log, by the first character after NULs and blanks; nullopt if the text has nothing else.
 [[nodiscard]] std::optional<MetricForm> form_of(std::string_view text) noexcept;
 
+/// Returns a text from the first `wanted` that stands in no quotes on; empty if there is none.
+[[nodiscard]] std::string_view from_unquoted(std::string_view text, char wanted) noexcept;
+
 /// Splits rows into fields. Leaves out quotes around fields, and blanks on both sides of the quotes.
 class CsvSplitter {
  public:

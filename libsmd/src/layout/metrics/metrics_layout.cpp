@@ -61,12 +61,7 @@ std::optional<std::string> why_no_lines(std::string_view name, std::span<const s
     return first.size() < limits::row_bytes ? say(*known) : std::string(too_long_line);
   }
   const std::string_view text = text_of(first);
-  bool quoted = false;
-  const auto end = std::ranges::find_if(text, [&](char character) {
-    quoted = character == '"' ? !quoted : quoted;
-    return !quoted && character == '\r';
-  });
-  const std::string_view behind(end, text.end());
+  const std::string_view behind = from_unquoted(text, '\r');
   const bool one_line = behind.find_first_not_of("\r\0", 0, 2) == behind.npos || contains(text, '\n');
   return one_line || form_of(text) == MetricForm::array  // there it is a blank as others are
              ? std::nullopt
@@ -126,8 +121,15 @@ Outcome<std::string> choose_file(storage::Storage& storage, const Opening& place
   return chosen;
 }
 
-void add_notes(const MetricCursor& cursor, ProblemList& notes) {
-  const auto remark = [&](std::string text) { notes.add({ProblemKind::remark, cursor.path, {}, std::move(text)}); };
+/// Names of columns that tell which of several runs or workers a row is of.
+constexpr auto run_columns = std::to_array<std::string_view>(
+    {"client", "client_id", "fold", "local_rank", "process_index", "rank", "seed", "worker", "worker_id"});
+
+/// `exact`: with the numbers of repeated rows, of which a follower would say each.
+void add_notes(const MetricCursor& cursor, bool exact, ProblemList& notes) {
+  const auto remark = [&](std::string text, std::string_view tensor = {}) {
+    notes.add({ProblemKind::remark, cursor.path, {}, std::move(text), {}, std::string(tensor)});
+  };
   if (cursor.all_rows != 0 && cursor.step_chosen && !cursor.step_column) {
     remark(std::string("steps are the numbers of rows, from 0: ") +
            (cursor.form == MetricForm::csv ? "no column is a step" : "the first row has no step"));
@@ -146,30 +148,54 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
                fmt::format("'{}' is not the step: this row has no whole number there", printable(name))});
   }
   for (const std::string& name : cursor.equal_names) {
-    remark(fmt::format("several columns are named '{}': the last one is read", printable(name)));
+    remark(fmt::format("several columns are named '{}': the last one is read", printable(name)), name);
   }
-  const bool any =
-      std::ranges::any_of(cursor.columns, [](const MetricColumn& column) { return column.series != no_id; });
   bool any_loss = false;
-  std::string empty;  // the first column of a loss without a value
+  std::array<std::uint64_t, 2> repeated{};  // rows with another value, where many steps have several; then of losses
+  std::array<std::uint64_t, 2> lost{};
+  std::string_view apart;  // the first column that tells such rows apart
+  bool turns = false;      // where it changes, the step goes back
+  std::string_view empty;  // the first column of a loss without a value
   for (std::uint32_t id = 0; id < cursor.columns.size(); ++id) {
     const MetricColumn& column = cursor.columns[id];
-    if (column.role == MetricColumn::Role::tensor && text::is_loss_name(cursor.names[id])) {
+    const bool loss = column.role == MetricColumn::Role::tensor && text::is_loss_name(cursor.names[id]);
+    if (loss) {
       any_loss = any_loss || column.series != no_id || column.texts != 0;
-      empty = empty.empty() ? printable(cursor.names[id]) : empty;
+      empty = empty.empty() ? cursor.names[id] : empty;
+    }
+    const std::uint64_t steps = column.numbers - column.again;
+    if (steps >= 3 && column.others >= 3 && 10 * column.others > steps) {
+      repeated[loss ? 1 : 0] = std::max(repeated[loss ? 1 : 0], column.again);
+      lost[loss ? 1 : 0] += column.lost;
+    }
+    const bool of_run = contains(run_columns, cursor.names[id]);
+    if (column.others + column.turns != 0 && (of_run || cursor.names[id] == "batch")) {
+      apart = apart.empty() ? cursor.names[id] : apart;
+      turns = turns || (of_run && column.turns != 0);
     }
     if (column.texts != 0 && column.role != MetricColumn::Role::wall_time) {  // these have a note of their own
       const std::string text = fmt::format("'{}': {} not numeric and left out", printable(cursor.names[id]),
                                            text::counted(column.texts, "value", "is", "are"));
-      if (column.series != no_id || !any || text::is_loss_name(cursor.names[id])) {
-        remark(text);
+      if (column.series != no_id || cursor.table.series.empty() || loss) {
+        remark(text, cursor.names[id]);
       } else {
         notes.add(make_problem(ProblemKind::note, printable(cursor.path) + ": " + text));  // as it should be
       }
     }
   }
   if (cursor.all_rows != 0 && !any_loss && !empty.empty()) {  // a log that has just begun may be so, too
-    notes.add(make_problem(ProblemKind::note, printable(cursor.path) + ": '" + empty + "': no row has a value"));
+    const std::string text = fmt::format("{}: '{}': no row has a value", printable(cursor.path), printable(empty));
+    notes.add({ProblemKind::note, {}, {}, text, {}, std::string(empty)});
+  }
+  const std::size_t of = any_loss ? 1 : 0;
+  if (turns || (repeated[of] != 0 && (any_loss || !apart.empty()))) {
+    std::string text = exact && repeated[of] != 0 ? text::counted(repeated[of], "row") : "rows";
+    text +=
+        " are superseded by later ones of " + (apart.empty() ? "the same step" : fmt::format("another '{}'", apart));
+    text +=
+        lost[of] == 0 ? "" : ", with " + (exact ? text::counted(lost[of], "value") : "values") + " of NaN or infinity";
+    text += ": give them logs of their own, or a step that no two share (--step-name NAME)";
+    notes.add({ProblemKind::warning, cursor.path, {}, std::move(text)});
   }
   if (cursor.skipped != 0) {
     remark(fmt::format("{} left out, which {} no step", text::counted(cursor.skipped, "row", "is", "are"),
@@ -181,9 +207,11 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
   }
 }
 
-/// Returns whether the file is the one that was read, with more behind it or not.
+/// Returns whether the file is the one that was read, with more behind it or not. Its tail is compared later; if that
+/// is unknown, because reading failed before it, all must be read again.
 bool is_same(const storage::File& file, const MetricCursor& cursor, const std::optional<storage::FileStamp>& stamp) {
-  const bool same = (cursor.head.count != 0 || cursor.offset == 0) && (!stamp || !cursor.stamp || cursor.is(*stamp));
+  const bool known = cursor.offset == 0 || (cursor.head.count != 0 && cursor.tail.count != 0);
+  const bool same = known && (!stamp || !cursor.stamp || cursor.is(*stamp));
   return same && !cursor.took_rest && file.size() >= cursor.offset && FileBytes(file, cursor.head.count) == cursor.head;
 }
 
@@ -231,7 +259,7 @@ class MetricsLayout final : public Layout {
     const auto ended_with = [&](const std::shared_ptr<MetricCursor>& cursor, Found found) {
       const auto listing = next_listing(cursor, before, std::move(notes));
       listing->add_notes(cursor->path, cursor->problems, cursor->rest);
-      add_notes(*cursor, listing->notes);
+      add_notes(*cursor, request.as_it_stands, listing->notes);
       found.listing = listing;
       return found;
     };
@@ -265,9 +293,10 @@ class MetricsLayout final : public Layout {
     const bool rests = unchanged && request.now - since >= request.half_written;
     LookRequest local = request;
     local.jobs = storage.remote() ? 1 : request.jobs;
-    // It is being written anew, and not all is there yet.
-    const auto wait = [&] {
+    // It is being written anew and not all is there yet, or it cannot be read.
+    const auto wait = [&](const std::optional<Problem>& why) {
       const auto waiting = std::make_shared<MetricCursor>(*known);
+      waiting->rest = why;
       waiting->stamp.reset();
       waiting->head = {};  // then all is read again, whatever it becomes
       waiting->anew = stamp;
@@ -289,10 +318,10 @@ class MetricsLayout final : public Layout {
       cursor->stamp = stamp;
       auto rows = read_metric_rows(**opened, *cursor, local, place_, returned, afresh ? nullptr : collections);
       if (rows && rows->is_other) {
-        return look(storage, request, wait().listing.get(), std::move(collections));
+        return look(storage, request, wait(known->rest).listing.get(), std::move(collections));
       }
       if (!rows) {  // the rest of its header may come
-        return afresh && !request.as_it_stands && !rests ? Outcome<Found>(wait()) : rows.problem();
+        return afresh && !request.as_it_stands && !rests ? Outcome<Found>(wait(known->rest)) : rows.problem();
       }
       // A follower keeps its choices once it has a step.
       const bool decides =
@@ -307,11 +336,13 @@ class MetricsLayout final : public Layout {
           cursor->again_from = again.front().row.file.step;
         }
         return ended_with(cursor, std::move(rows->found));
-      } else if (rows->again == Again::some && !request.as_it_stands && (!rests || rows->found.loaded.rows.empty()) &&
-                 ((*opened)->size() < known->offset || std::ranges::all_of(returned, [&](const auto& one) {
-                    return cursor->names.find(one.first) != no_id;
-                  }))) {
-        return wait();
+      } else if (rows->again == Again::some && !request.as_it_stands &&
+                 (rows->failed ||
+                  ((!rests || rows->found.loaded.rows.empty()) &&
+                   ((*opened)->size() < known->offset || std::ranges::all_of(returned, [&](const auto& one) {
+                      return cursor->names.find(one.first) != no_id;
+                    }))))) {
+        return wait(rows->failed ? cursor->rest : known->rest);
       } else {
         returned.clear();
         all_again = true;

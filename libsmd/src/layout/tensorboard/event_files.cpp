@@ -209,11 +209,7 @@ std::string_view writer_of(std::string_view path) noexcept {
   }
   std::string_view rest = leaf.substr(host + 1);
   std::string_view behind;  // the part after the last dot of `rest` that was cut off
-  while (true) {
-    const std::size_t dot = rest.rfind('.');
-    if (dot == std::string_view::npos) {
-      return leaf;
-    }
+  for (std::size_t dot = rest.rfind('.'); dot != rest.npos; dot = rest.rfind('.')) {
     const std::string_view part = rest.substr(dot + 1);
     if (all_digits(part) && all_digits(behind)) {
       return rest;
@@ -221,6 +217,7 @@ std::string_view writer_of(std::string_view path) noexcept {
     behind = part;
     rest = rest.substr(0, dot);
   }
+  return leaf;
 }
 
 Outcome<EventFiles> find_event_files(storage::Storage& storage, CheckedFiles& checked) {

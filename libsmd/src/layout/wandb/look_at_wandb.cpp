@@ -13,6 +13,7 @@
 #include "wire/wandb_record.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -20,7 +21,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace smd::detail::layout {
 
@@ -33,19 +33,9 @@ constexpr std::array<std::string_view, 3> global_step_names = {"trainer/global_s
                                                                "global_step"};
 constexpr std::string_view own_step = "_step";
 
-/// Returns the place of a name in `global_step_names`; or how many these are if the name is not there.
-std::size_t global_step_rank(std::string_view name) noexcept {
-  return !name.ends_with(global_step_names.back())
-             ? global_step_names.size()
-             : static_cast<std::size_t>(std::find(global_step_names.begin(), global_step_names.end(), name) -
-                                        global_step_names.begin());
-}
-
 std::optional<std::int64_t> whole_of(const FlatJson::Value& value) noexcept {
-  if (value.kind != FlatJson::Kind::number) {
-    return std::nullopt;
-  }
-  return value.whole ? value.whole : text::whole_of(value.number);
+  const bool real = value.kind == FlatJson::Kind::number && !value.whole;
+  return real ? text::whole_of(value.number) : value.whole;
 }
 
 /// Takes the records of files into rows.
@@ -65,8 +55,7 @@ class WandbTaker {
     file.rest.reset();
     auto opened = storage.open(file.path);
     if (!opened) {
-      file.stamp.reset();
-      file.rest = opened.problem();
+      file.fail(opened.problem());
       return std::nullopt;
     }
     if (!request_.as_it_stands && !file.take_head(**opened)) {
@@ -75,6 +64,7 @@ class WandbTaker {
     if (file.offset == 0) {
       const auto first = read_first_bytes(**opened, first_bytes_of_file);
       if (!first) {
+        file.fail(first.problem());
         return std::nullopt;
       }
       const auto why = wire::wandb_header_problem(*first);
@@ -110,8 +100,7 @@ class WandbTaker {
     file.offset = reader.resume();
     file.skipping = reader.skipping();
     if (reader.failure()) {
-      file.stamp.reset();
-      file.rest = reader.failure();
+      file.fail(*reader.failure());
     }
     return std::nullopt;
   }
@@ -307,7 +296,7 @@ class WandbTaker {
     if (id == cursor_.facts.size()) {
       cursor_.table.series.emplace_back();
       WandbFacts& facts = cursor_.facts.emplace_back();
-      facts.rank = global_step_rank(name);
+      facts.rank = static_cast<std::size_t>(std::ranges::find(global_step_names, name) - global_step_names.begin());
       facts.number = cursor_.whole.contains(std::string(name));
       facts.role = name == "_timestamp"    ? Role::timestamp
                    : name == own_step      ? Role::own_step
@@ -436,8 +425,8 @@ class WandbTaker {
     }
     std::map<std::pair<std::size_t, std::string_view>, std::pair<double, double>> placed;  // by index in `times`, name
     for (auto metric = cursor_.pending.cbegin(); metric != later; ++metric) {
-      const auto after = std::upper_bound(cursor_.times.begin(), cursor_.times.end(), metric->first,
-                                          [](double time, const auto& step) { return time < step.first; });
+      const auto after =
+          std::ranges::upper_bound(cursor_.times, metric->first, {}, [](const auto& step) { return step.first; });
       const auto at = static_cast<std::size_t>(std::max<std::ptrdiff_t>(after - cursor_.times.begin(), 1) - 1);
       placed[{at, metric->second.name}] = {metric->first, metric->second.value};
     }
@@ -477,10 +466,7 @@ class WandbTaker {
   }
 
   [[nodiscard]] std::string path_of(const WandbRecord::Item& item) const {
-    const auto keys = record_.keys_of(item);
-    return std::accumulate(keys.begin(), keys.end(), std::string(), [&](std::string path, std::string_view key) {
-      return path.append(path.empty() ? "" : ".").append(key);
-    });
+    return fmt::format("{}", fmt::join(record_.keys_of(item), "."));
   }
 
   static void add_hyperparameters(const std::string& name, const nlohmann::ordered_json& value,
@@ -568,8 +554,10 @@ void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes
       }
     }
     if (count != 0) {
-      add(ProblemKind::remark,
-          fmt::format("{} {}: of {}", text::counted(count, "value", "is", "are"), what, text::first_names(names)));
+      Problem problem{ProblemKind::remark, file, {}, text::counted(count, "value", "is", "are")};
+      problem.text += fmt::format(" {}: of {}", what, text::first_names(names));
+      problem.tensor = names.size() == 1 ? names.front() : std::string_view();
+      notes.add(std::move(problem));
     }
   };
   remark(&WandbFacts::nulls, "null, which is NaN here");

@@ -87,12 +87,6 @@ RunFileReader::Found RunFileReader::tell(ProblemKind kind, std::string text) {
   return Found::problem;
 }
 
-/// Skips the rest of a block, also what the file does not have yet.
-void RunFileReader::skip_block(std::size_t left) {
-  resume_ = reader_.offset() + left;
-  reader_.skip(std::min(left, reader_.unread().size()));
-}
-
 RunFileReader::Found RunFileReader::next() {
   using wire::wandb_block_bytes;
   using wire::wandb_header_bytes;
@@ -124,7 +118,8 @@ RunFileReader::Found RunFileReader::next() {
           tell(ProblemKind::damaged, chunk.problem().text + "; what its block has left, and its record, are left out");
       zeros_.reset();
       skipping_ = true;
-      skip_block(left);
+      resume_ = reader_.offset() + left;  // also what the file does not have yet
+      reader_.skip(rest.size());
       return found;
     }
     if (chunk->type == wire::WandbChunk::Type::none) {
@@ -136,11 +131,8 @@ RunFileReader::Found RunFileReader::next() {
       continue;
     }
     if (const auto zeros = std::exchange(zeros_, std::nullopt)) {
-      const bool was_open = open_;
-      const Found found = tell(ProblemKind::note, "zeros up to the end of a block, which the SDK does not write");
-      problem_.offset = zeros;
-      open_ = was_open;
-      return found;
+      problem_ = {ProblemKind::note, {}, zeros, "zeros up to the end of a block, which the SDK does not write"};
+      return Found::problem;
     }
     if (const auto found = take_chunk(*chunk)) {
       return *found;
@@ -155,13 +147,12 @@ std::optional<RunFileReader::Found> RunFileReader::take_chunk(const wire::WandbC
     return tell(ProblemKind::damaged, "a record begins within another, which is left out");
   }
   if (!chunk.begins() && !open_) {
-    Found found = Found::problem;
     if (!skipping_) {
-      found = tell(ProblemKind::damaged, "the rest of a record whose beginning is not there");
+      (void)tell(ProblemKind::damaged, "the rest of a record whose beginning is not there");
     }
     reader_.skip(bytes);
     resume_ = reader_.offset();
-    return skipping_ ? std::nullopt : std::optional(found);
+    return skipping_ ? std::nullopt : std::optional(Found::problem);
   }
   if (chunk.begins()) {
     begin_ = resume_ = reader_.offset();

@@ -65,7 +65,6 @@ class RunFileReader {
   /// Nullopt: it goes on.
   std::optional<Found> take_chunk(const wire::WandbChunk& chunk);
   Found tell(ProblemKind kind, std::string text);
-  void skip_block(std::size_t left);
 
   ForwardReader reader_;
   const LookRequest& request_;

@@ -32,6 +32,17 @@ std::string tensor_file(const std::string& tensor) {
   return static_cast<char>(header.size()) + std::string(7, '\0') + header + std::string(4, '\0');
 }
 
+/// The bytes of a file of PyTorch, in the stream form, with two numbers below 65536 and no tensor.
+std::string torch_file(int epoch, int iter) {
+  const auto number = [](int value) {  // BININT2
+    return std::string{'M', static_cast<char>(value % 256), static_cast<char>(value / 256)};
+  };
+  const auto pickle = [](const std::string& opcodes) { return "\x80\x02" + opcodes + "."; };
+  return pickle("\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19") + pickle(number(1001)) +
+         pickle("}U\x0dlittle_endian\x88s") +
+         pickle("}U\005epoch" + number(epoch) + "sU\004iter" + number(iter) + "s") + pickle("]");
+}
+
 std::string shard_index() {
   return R"({"weight_map":{"a":"model-00001-of-00002.safetensors","b":"model-00002-of-00002.safetensors"}})";
 }
@@ -113,6 +124,64 @@ TEST_CASE("what is left of a checkpoint that is removed file by file keeps its n
   run.remove("step_10");
   CHECK(run.look().empty());
   CHECK(run.held() == Texts{"20 a", "30 a"});
+}
+
+TEST_CASE("a file has the same names at every step, with and without an optimizer's beside it") {
+  const std::string net = tensor_file("w");
+  const auto write = [&](SavedRun& run, const std::string& step, bool with_optimizer) {
+    run.write("step_" + step + "/net.safetensors", net, old_age);
+    if (with_optimizer) {
+      run.write("step_" + step + "/optimizer.safetensors", tensor_file("c"), old_age);
+    }
+  };
+  SavedRun fresh;
+  write(fresh, "10", false);
+  write(fresh, "20", true);
+  CHECK(fresh.look() == Texts{"10 net/w", "20 net/w", "20 optimizer/c"});
+  SUBCASE("an optimizer's file that comes later renames what was there, and one that goes renames nothing") {
+    SavedRun run;
+    write(run, "10", false);
+    CHECK(run.look() == Texts{"10 w"});
+    write(run, "20", true);
+    run.look();
+    CHECK(run.held() == Texts{"10 net/w", "20 net/w", "20 optimizer/c"});
+    run.remove("step_20/optimizer.safetensors");
+    write(run, "30", false);
+    CHECK(run.look() == Texts{"30 net/w"});
+    CHECK(run.held() == Texts{"10 net/w", "20 net/w", "30 net/w"});
+  }
+  SUBCASE("what is beside the model at another step is not the model where it is alone") {
+    SavedRun run;
+    run.write("step_10/ema.safetensors", net, old_age);
+    run.write("step_20/ema.safetensors", net, old_age);
+    run.write("step_20/model.safetensors", net, old_age);
+    CHECK(run.look() == Texts{"10 ema/w", "20 ema/w", "20 w"});
+  }
+}
+
+TEST_CASE("a step that files with other numbers in their names state is none, also once it is followed") {
+  const auto write = [](SavedRun& run, const std::string& name, int epoch, int step) {
+    run.write(name, torch_file(epoch, step), old_age);
+  };
+  SavedRun run;
+  write(run, "epoch_1.pt", 1, 499);
+  CHECK(run.look() == Texts{"499 epoch", "499 iter"});
+  write(run, "epoch_2.pt", 2, 499);
+  const Texts both{"1 epoch", "1 iter", "2 epoch", "2 iter"};
+  CHECK(run.look() == both);
+  CHECK(run.held() == both);
+  run.remove("epoch_1.pt");
+  run.look();
+  CHECK(run.held() == Texts{"2 epoch", "2 iter"});
+  SavedRun of_names;
+  write(of_names, "ckpt_100.pt", 0, 0);
+  write(of_names, "ckpt_200.pt", 0, 0);
+  write(of_names, "ckpt_300.pt", 0, 7);
+  CHECK(of_names.look() == Texts{"100 epoch", "100 iter", "200 epoch", "200 iter", "300 epoch", "300 iter"});
+  SavedRun of_files;  // another name of the same step
+  write(of_files, "ckpt_100.pt", 1, 100);
+  write(of_files, "ckpt_200.pt", 2, 100);
+  CHECK(of_files.look() == Texts{"100 epoch", "100 iter"});
 }
 
 TEST_CASE("a log that its Trainer writes anew in place gives only what is new") {
