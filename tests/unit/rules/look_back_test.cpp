@@ -106,6 +106,17 @@ TEST_CASE("WeightUpdateRatio: thresholds are not passed by equality") {
   CHECK(small.findings[0].value == doctest::Approx(1).epsilon(1e-12));
 }
 
+TEST_CASE("WeightUpdateRatio says that a weight was 0 before") {
+  RuleTrial trial(weights);
+  trial.step(4, {{"weight", {0, 0}}}).step(5, {{"weight", {3, 4}}}).step(6, {{"weight", {300, 400}}});
+  const RuleResult result = trial.run("WeightUpdateRatio", {{"epsilon", "0.5"}, {"large_threshold", "9"}});
+  // 5 / 0.5, and 495 / 5.5
+  REQUIRE(values(result) == std::vector<double>{10, 90});
+  CHECK(result.findings[0].message ==
+        "weight: large 10 > threshold 9; it was all 0 at step 4: was it initialised with zeros?");
+  CHECK(result.findings[1].message == "weight: large 90 > threshold 9");
+}
+
 TEST_CASE("WeightUpdateRatio: which step is the reference") {
   RuleTrial trial(weights);
   // w(k) = 1, 2, 4, 16 at mode steps 0, 2, 4, 10, with an evaluation step between that does not count.

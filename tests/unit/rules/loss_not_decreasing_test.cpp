@@ -324,6 +324,27 @@ TEST_CASE("newest losses after the last check that explode or are no numbers are
   CHECK(warnings({inf}) == Texts{"loss is inf at step 55, and no check looked at it"});
 }
 
+TEST_CASE("newest losses that are all one number are a warning where steps have modes too") {
+  // Checks are at 10, 20, … and 50, and each passes: the last one compares steps 50 and 40.
+  const auto warnings = [](std::int64_t frozen_from) {
+    RuleTrial trial(losses);
+    for (std::int64_t i = 0; i < 56; ++i) {
+      trial.step(i, Mode::train, i, {{"loss", {100 - static_cast<float>(i) / 3}}});
+    }
+    for (std::int64_t i = 0; i < 56; ++i) {
+      const float loss = i < frozen_from ? 100 - static_cast<float>(i) / 3 : 70.34375F;
+      trial.step(56 + i, Mode::eval, i, {{"loss", {loss}}});
+    }
+    const RuleResult result = trial.run(loss_not_decreasing);
+    CHECK(result.status == RuleStatus::no_issues_found);
+    CHECK(result.doubtful == !result.warnings.empty());
+    return result.warnings;
+  };
+  CHECK(warnings(46) ==
+        Texts{"loss is exactly 70.34375 from step 102 on; has training stopped, or is the loss clipped?"});
+  CHECK(warnings(47).empty());
+}
+
 TEST_CASE("newest losses of each mode and worker are looked at by themselves, and once the job has ended") {
   RuleTrial modes(losses);
   add_losses(modes, {}, Mode::train);

@@ -81,6 +81,12 @@ TEST_CASE("losses: patience, a better loss clears, NaN counts") {
   CHECK(trial.run(poor_weight_initialization, {{"patience", "4"}}).steps_evaluated == 8);
 }
 
+TEST_CASE("losses: none is better than a first one that is NaN") {
+  RuleTrial trial(collections);
+  trial.step(0, {{"loss", {nan}}}).step(1, {{"loss", {2}}}).step(2, {{"loss", {1}}});
+  CHECK(triggered_at(trial.run(poor_weight_initialization, {{"patience", "2"}})) == Steps{2});
+}
+
 TEST_CASE("done after so many analysed steps; others do not count") {
   RuleTrial trial(collections);
   trial.step(0, Mode::train, 0, {{"loss", {1}}});

@@ -458,6 +458,51 @@ TEST_CASE("LossNotDecreasing warns of newest losses that explode, though their q
   CHECK(warns(evaluate(observed(rises).end(), "LossNotDecreasing"), "run/loss: of the 5 values from step 1156 on"));
 }
 
+TEST_CASE("LossNotDecreasing warns of newest losses that are all one number") {
+  // Losses that fall by a third, but for the newest.
+  const auto losses_of = [](std::size_t n, std::size_t newest, float frozen) {
+    std::vector<float> losses;
+    for (std::size_t i = 0; i < n; ++i) {
+      losses.push_back(i < n - newest ? 100 - static_cast<float>(i) / 3 : frozen);
+    }
+    return losses;
+  };
+  const auto warnings = [](MemoryTrial ended) {
+    const RuleResult result = evaluate(ended.end(), "LossNotDecreasing");
+    CHECK(result.status == RuleStatus::no_issues_found);
+    CHECK(result.doubtful == !result.warnings.empty());
+    return result.warnings;
+  };
+  const auto frozen = [](const std::string& loss, const std::string& step) {
+    return Texts{loss + " from step " + step + " on; has training stopped, or is the loss clipped?"};
+  };
+  CHECK(warnings(observed(losses_of(60, 10, 70.34375F))) == frozen("run/loss is exactly 70.34375", "2500"));
+  CHECK(warnings(observed(losses_of(200, 20, 39.34375F))) == frozen("run/loss is exactly 39.34375", "32400"));
+  CHECK(warnings(observed(losses_of(60, 9, 70.34375F))).empty());
+  CHECK(warnings(observed(losses_of(200, 19, 39.34375F))).empty());                               // less than a tenth
+  CHECK(evaluate(observed(losses_of(60, 10, 70.34375F)), "LossNotDecreasing").warnings.empty());  // the job may go on
+  const Texts zero = warnings(observed(losses_of(60, 10, 0)));
+  REQUIRE(zero.size() == 1);
+  CHECK(says(zero[0], "logging_nan_inf_filter"));
+  std::vector<float> rounded = losses_of(60, 10, 70.34F);
+  for (float& loss : rounded) {
+    loss = std::round(loss * 100) / 100;
+  }
+  CHECK(warnings(observed(rounded)).empty());
+  // Where earlier losses are repeated too, as those of an epoch at each of its steps, one more is nothing special.
+  std::vector<float> repeated = losses_of(60, 10, 70.34375F);
+  for (std::size_t i = 0; i < 50; i += 10) {
+    repeated[i + 1] = repeated[i];
+  }
+  CHECK(warnings(observed(repeated)).empty());
+  MemoryTrial workers = observed(losses_of(60, 0, 0));
+  for (std::int64_t i = 0; i < 60; ++i) {
+    const float loss = i < 45 ? 100 - static_cast<float>(i) / 3 : 70.34375F;
+    workers.elements(i * i, "loss", {loss}, {}, "worker_1");
+  }
+  CHECK(warnings(workers) == frozen("worker_1: run/loss is exactly 70.34375", "2025"));
+}
+
 TEST_CASE("LossNotDecreasing names the losses that are too few to be compared") {
   MemoryTrial job = observed({4, 3, 2, 1});
   job.number(0, "eval/loss", 1).number(1, "eval/loss", 1);
@@ -653,6 +698,22 @@ TEST_CASE("whether a weight never changes is asked of each worker by itself") {
   CHECK(warnings(3) == Texts{"other weights change, but by their saved histograms these never do; are they frozen? "
                              "weights/1.weight"});
   CHECK(warnings(2).empty());
+}
+
+TEST_CASE("ExplodingTensor passes over the infinite best value with which a program begins") {
+  const auto triggered = [](const std::string& name, float first, float second) {
+    const RuleResult result =
+        evaluate(MemoryTrial().elements(0, name, {first}).elements(1, name, {second}), "ExplodingTensor");
+    CHECK(result.steps_evaluated == 2);
+    return triggered_at(result);
+  };
+  CHECK(triggered("best_loss", INFINITY, 2).empty());
+  CHECK(triggered("val/bestScore", -INFINITY, 2).empty());
+  CHECK(triggered("best_loss", INFINITY, INFINITY) == Steps{1});
+  CHECK(triggered("best_loss", 2, INFINITY) == Steps{1});
+  CHECK(triggered("best_loss", NAN, 2) == Steps{0});
+  CHECK(triggered("loss", INFINITY, 2) == Steps{0});
+  CHECK(triggered_at(evaluate(MemoryTrial().elements(0, "best", {2, INFINITY, 2}), "ExplodingTensor")) == Steps{0});
 }
 
 TEST_CASE("a histogram that is missing where its siblings were saved is a warning") {

@@ -2,6 +2,7 @@
 #include "built_in/builtin.hpp"
 #include "framework/step_context.hpp"
 #include "text/mapped.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,15 +23,12 @@ constexpr std::array<std::string_view, 6> telling_more = {"mean", "std", "varian
 
 class ExplodingTensor final : public UnitRule {
  public:
-  explicit ExplodingTensor(const Parameters& parameters)
-      : UnitRule(parameters, selection_of(parameters, true)), only_nan_(parameters.boolean("only_nan")) {}
+  explicit ExplodingTensor(const Parameters& parameters) : UnitRule(parameters, selection_of(parameters, true)) {}
 
  private:
   void need(StepNeeds& step, const Unit& unit) override {
     step.computed(unit, nan_count);
-    if (!only_nan_) {
-      step.computed(unit, inf_count);
-    }
+    step.computed(unit, inf_count);
     if (unit.has_value()) {
       return;
     }
@@ -45,8 +43,11 @@ class ExplodingTensor final : public UnitRule {
     if (!unit.has_value()) {
       evaluate_reductions(step, unit);
     } else if (const std::optional<double> nan = step.computed(unit, nan_count)) {
-      const double bad = *nan + (only_nan_ ? 0 : step.computed(unit, inf_count).value_or(0));
-      trigger_if(step, unit, "non_finite", bad, ">", 0);
+      const double inf = only_nan_ ? 0 : step.computed(unit, inf_count).value_or(0);
+      // Programs begin with an infinite `best_loss`. If it is infinite again, no loss was finite since.
+      const bool start = inf == 1 && unit.record_bytes() <= sizeof(double) && step.series(unit).size() == 1 &&
+                         contains(text::split_words(unit.tensor()), "best");
+      trigger_if(step, unit, "non_finite", *nan + (start ? 0 : inf), ">", 0);
     }
   }
 
@@ -82,7 +83,7 @@ class ExplodingTensor final : public UnitRule {
     }
   }
 
-  bool only_nan_;
+  bool only_nan_ = parameters().boolean("only_nan");
 };
 
 }  // namespace
@@ -96,7 +97,9 @@ RuleDescription exploding_tensor_rule() {
           "Where the raw value was not saved: the same of its saved reductions but prod and abs_prod; with only_nan "
           "only of those that do not turn an infinity into NaN. Passed over is a NaN std or variance if the saved "
           "shape has one element, or min equals max: PyTorch's hook divides by n - 1. So is a NaN mean, std or "
-          "variance, also with abs_, if another saved one tells that all elements are finite: mean, sum, l1 or l2.",
+          "variance, also with abs_, if another saved one tells that all elements are finite: mean, sum, l1 or l2. "
+          "So is an infinity of a single number with a word best, such as best_loss, if it is the first of its tensor: "
+          "programs begin so.",
       .frameworks = "deep learning",
       .parameters = {collection_names_parameter("neither: every tensor"),
                      tensor_regex_parameter("neither: every tensor"),

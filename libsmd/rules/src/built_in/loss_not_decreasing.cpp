@@ -362,9 +362,29 @@ class LossNotDecreasing final : public Rule {
     return found == row.known.end() || found->first == row.checked ? nullptr : &found->second;
   }
 
+  /// Returns the first of the newest losses that are all one number, if they are at least ten and a tenth of all while
+  /// those before hardly ever repeat; else null. 0 is not meant: all may be learnt. Nor are logs that keep so few
+  /// digits of this number, five or fewer, that small changes do not show.
+  [[nodiscard]] static const Loss* frozen_since(const Row& row) {
+    const std::vector<double> losses = mapped(row.losses, &Loss::value);
+    const double now = losses.empty() ? 0 : losses.back();
+    const auto other = std::find_if(losses.rbegin(), losses.rend(), [now](double loss) { return loss != now; });
+    std::vector<double> before(losses.begin(), other.base());
+    const double last_digit = std::pow(10, std::floor(std::log10(std::abs(now))) - 4);
+    const bool is_rounded = std::ranges::all_of(before, [last_digit](double loss) {
+      constexpr double float_precision = 1e-7;
+      return !(std::abs(std::round(loss / last_digit) * last_digit - loss) > float_precision * std::abs(loss));
+    });
+    const std::ptrdiff_t repeated = before.end() - std::unique(before.begin(), before.end());
+    const auto fewest = std::max<std::size_t>(10, row.count / 10);
+    return now != 0 && losses.size() - before.size() >= fewest && !is_rounded && 20 * repeated < std::ssize(before)
+               ? &row.losses[before.size()]
+               : nullptr;
+  }
+
   /// Warns, once no further step will come, of losses after the last check that would trigger (where steps have modes,
   /// only of those that are no numbers, because single losses are noise), of losses that rise but are too few for a
-  /// check, and of newest losses that explode.
+  /// check, and of newest losses that explode or are all one number.
   void summarize_rows(RuleSummary& summary) const {
     constexpr std::uint64_t fewest_that_rise = 8;  // two in a quarter
     const RuleRun& run = RuleAccess::run(summary);
@@ -391,6 +411,9 @@ class LossNotDecreasing final : public Rule {
       } else if (run.whole() && row.count >= 4 * newest && explodes(row)) {
         summary.warn(fmt::format("{}: of the {} values from step {} on, most are far above those before",
                                  printable(name), newest, row.losses.end()[-newest].step.value));
+      } else if (const Loss* const frozen = frozen_since(row); run.whole() && frozen != nullptr) {
+        summary.warn(fmt::format("{} is exactly {} from step {} on; has training stopped, or is the loss clipped?",
+                                 printable(name), frozen->value, frozen->step.value));
       }
       if (too_few) {
         few.push_back(fmt::format("{} ({})", name, row.count));

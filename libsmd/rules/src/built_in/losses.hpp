@@ -3,6 +3,8 @@
 
 #include <smd/rule.hpp>
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -62,6 +64,21 @@ struct Mean {
   /// Returns nullopt if there is no number.
   [[nodiscard]] std::optional<double> value() const {
     return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
+  }
+};
+
+/// Counts the observations since a loss last improved.
+struct LossHistory {
+  double best = std::numeric_limits<double>::infinity();
+  std::int64_t stale = -1;  ///< The first observation, which may be NaN or infinite, is never stale.
+
+  void observe(double loss, double delta) {
+    if (loss < best && best - loss >= delta) {
+      best = loss;
+      stale = 0;
+    } else {
+      ++stale;
+    }
   }
 };
 

@@ -2,26 +2,9 @@
 #include "built_in/builtin.hpp"
 #include "built_in/phases.hpp"
 
-#include <limits>
-
 namespace smd::detail::rules {
 
 namespace {
-
-/// Counts the observations since a loss last improved.
-struct LossHistory {
-  double best = std::numeric_limits<double>::infinity();
-  std::int64_t stale = -1;  ///< The first observation, which may be NaN or infinite, is never stale.
-
-  void observe(double loss, double delta) {
-    if (loss < best && best - loss >= delta) {
-      best = loss;
-      stale = 0;
-    } else {
-      ++stale;
-    }
-  }
-};
 
 class Overtraining final : public PhaseRule {
  public:

@@ -15,10 +15,7 @@ constexpr Reduction gradient_count{.kind = ReductionKind::count};
 constexpr Reduction gradient_low{.kind = ReductionKind::percentile, .percent = 5};
 constexpr Reduction gradient_high{.kind = ReductionKind::percentile, .percent = 95};
 
-/// The measurements of one worker.
-using Measured = std::vector<std::pair<Unit, double>>;
-
-bool less(const std::pair<Unit, double>& a, const std::pair<Unit, double>& b) { return a.second < b.second; }
+using Measurement = std::pair<Unit, double>;
 
 class PoorWeightInitialization final : public Rule {
  public:
@@ -60,13 +57,8 @@ class PoorWeightInitialization final : public Rule {
   }
 
  private:
-  struct Stale {
-    double best;
-    std::int64_t steps = -1;  ///< The first loss is never stale.
-  };
-
   bool evaluate_variances(StepView& step) {
-    std::map<std::string_view, Measured> workers;
+    std::map<std::string_view, std::vector<Measurement>> workers;
     for (const Unit& unit : step.units(inputs_)) {
       if (const std::optional<double> value = variance_of(step, unit); value && !std::isnan(*value)) {
         workers[unit.worker()].emplace_back(unit, *value);
@@ -74,12 +66,12 @@ class PoorWeightInitialization final : public Rule {
     }
     bool any = false;
     for (const auto& [worker, variances] : workers) {
-      const auto most = std::ranges::max_element(variances, less);
+      const auto most = std::ranges::max_element(variances, {}, &Measurement::second);
       if (variances.size() < 2 || most->second == 0) {
         continue;
       }
       any = true;
-      const double least = std::ranges::min_element(variances, less)->second;
+      const double least = std::ranges::min_element(variances, {}, &Measurement::second)->second;
       const double ratio = least == 0 ? std::numeric_limits<double>::infinity() : most->second / least;
       if (const double bound = parameters().number("threshold"); ratio > bound) {
         step.trigger(most->first, "variance_ratio", ratio, ">", bound);
@@ -89,7 +81,7 @@ class PoorWeightInitialization final : public Rule {
   }
 
   bool evaluate_gradients(StepView& step) {
-    std::map<std::string_view, Measured> workers;
+    std::map<std::string_view, std::vector<Measurement>> workers;
     for (const Unit& unit : step.units(gradients_)) {
       const std::optional<double> number = step.computed(unit, gradient_count);
       const std::optional<double> top = step.computed(unit, gradient_high);
@@ -100,7 +92,7 @@ class PoorWeightInitialization final : public Rule {
     }
     const double bound = parameters().number("distribution_range");
     for (const auto& [worker, spreads] : workers) {
-      if (const auto& [unit, spread] = *std::ranges::min_element(spreads, less); spread < bound) {
+      if (const auto& [unit, spread] = *std::ranges::min_element(spreads, {}, &Measurement::second); spread < bound) {
         step.trigger(unit, "gradient_range", spread, "<", bound);
       }
     }
@@ -116,15 +108,12 @@ class PoorWeightInitialization final : public Rule {
         continue;
       }
       any = true;
-      Stale& stale =
-          stale_.try_emplace({std::string(unit.tensor()), std::string(unit.worker())}, Stale{*loss}).first->second;
-      if (*loss < stale.best) {
-        stale = {*loss, 0};
-      } else {
-        ++stale.steps;
-      }
-      if (stale.steps >= patience) {
-        step.trigger(unit, "loss_not_decreasing", static_cast<double>(stale.steps),
+      // No loss is below a first one that is NaN.
+      const std::pair of(std::string(unit.tensor()), std::string(unit.worker()));
+      LossHistory& history = histories_.try_emplace(of, LossHistory{*loss}).first->second;
+      history.observe(*loss, 0);
+      if (history.stale >= patience) {
+        step.trigger(unit, "loss_not_decreasing", static_cast<double>(history.stale),
                      ">=", static_cast<double>(patience));
       }
     }
@@ -135,7 +124,7 @@ class PoorWeightInitialization final : public Rule {
   SelectionId gradients_;
   Losses losses_;
   std::int64_t analysed_ = 0;
-  std::map<std::pair<std::string, std::string>, Stale> stale_;  // by tensor and worker
+  std::map<std::pair<std::string, std::string>, LossHistory> histories_;  // by tensor and worker
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include "framework/rule_run.hpp"
 #include "text/mapped.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -93,7 +95,12 @@ class WeightUpdateRatio final : public UnitRule {
       measured_.add(unit.tensor(), "ratio", "not compared, though all values are finite", ratio);
     }
     if (const double large = parameters().number("large_threshold"); ratio > large) {
-      trigger_if(step, unit, "large", ratio, ">", large);
+      Finding finding = finding_of(unit, "large", ratio, ">", large);
+      if (norms.reference == 0) {
+        finding.message = fmt::format("{}; it was all 0 at step {}: was it initialised with zeros?",
+                                      finding_text(finding), before->step().value);
+      }
+      step.trigger(std::move(finding));
     } else {
       trigger_if(step, unit, "small", ratio, "<", parameters().number("small_threshold"));
     }
