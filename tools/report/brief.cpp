@@ -11,7 +11,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <iterator>
 
 namespace smd::tool::report {
 
@@ -172,13 +174,9 @@ std::string result_json(const TrialReport& trial, const RuleResult& result, std:
 std::string trial_json(const TrialReport& trial) {
   const TrialFacts& facts = trial.facts;
   const bool read = trial.unread.empty();
-  std::vector<std::string> problems = facts.problems;
-  if (!read) {
-    problems.insert(problems.begin(), trial.unread);
-  }
-  if (!facts.incomplete.empty()) {
-    problems.push_back(facts.incomplete);
-  }
+  std::vector<std::string> problems = facts.problems;  // there are none if it was not read
+  std::ranges::copy_if(std::to_array({trial.unread, facts.incomplete}), std::back_inserter(problems),
+                       [](const std::string& problem) { return !problem.empty(); });
   const auto first = first_not_finite(trial);
   std::size_t rule = 0;  // those passed over come last, and found nothing
   return json_object(

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "figures.hpp"
 
-#include "cli/text.hpp"
-
 #include "cli/escape.hpp"
 #include "cli/number_format.hpp"
 #include "draw/drawing.hpp"
@@ -24,24 +22,17 @@ namespace {
 constexpr std::size_t most_marks = 400;          // in one figure; of more, one in so many
 constexpr std::size_t points_of_figure = 14000;  // of all curves, about 200 kB
 
-bool is_number(const std::string& cell) {
-  return !cell.empty() && cell.find_first_not_of("0123456789+-.einfa") == std::string::npos;
-}
-
-// With six digits: the command behind the figure prints all.
-std::string short_number(const std::string& cell) {
-  const std::optional<double> number = text::number_of(cell);
-  return number && cell.find_first_of(".e") != std::string::npos ? short_text(*number) : cell;
-}
-
 std::string numbers_table(const Chart& chart, std::size_t most_rows) {
   const ChartTable table = chart_table(chart);
   std::vector<std::vector<HtmlCell>> rows;
   for (const std::vector<std::string>& row : std::span(table.rows).first(std::min(table.rows.size(), most_rows))) {
     std::vector<HtmlCell>& cells = rows.emplace_back();
     for (const std::string& cell : row) {
-      const bool number = !cells.empty() && is_number(cell);
-      cells.push_back({number || cell.empty() ? xml(short_number(cell)) : name_html(cell), number});
+      const std::optional<double> number = cells.empty() ? std::nullopt : text::number_of(cell);
+      // With six digits: the command behind the figure prints all.
+      const bool is_long = number && cell.find_first_of(".e") != std::string::npos;
+      cells.push_back(
+          {number || cell.empty() ? xml(is_long ? short_text(*number) : cell) : name_html(cell), number.has_value()});
     }
   }
   std::string out = table_html(chart.title, table.header, rows);
@@ -67,6 +58,16 @@ std::string axes_of(const Chart& chart) {
   return fmt::format(" data-axes=\"{} {} {} {} {}\"", number_text(shown_x.low), number_text(shown_x.high),
                      number_text(shown_y.low), number_text(shown_y.high),
                      chart.y.scale == ScaleKind::logarithmic ? "log" : "linear");
+}
+
+// The pair in which a curve's tensor is that of validation; null: there is none.
+const TensorPair* pair_of(const TrialReport& trial, const NamedCurve& curve) {
+  const auto pair = std::ranges::find(trial.pairs, curve.tensor, &TensorPair::validation);
+  return pair == trial.pairs.end() ? nullptr : &*pair;
+}
+
+bool is_validation(const TrialReport& trial, const NamedCurve& curve) {
+  return curve.mode == Mode::eval || curve.mode == Mode::predict || pair_of(trial, curve) != nullptr;
 }
 
 }  // namespace
@@ -148,29 +149,15 @@ std::string Figures::add(Figure figure) {
   return out + details_html("Numbers and command", behind) + "</figure>\n";
 }
 
-namespace {
-
-// The pair in which a curve's tensor is that of validation; null: there is none.
-const TensorPair* pair_of(const TrialReport& trial, const NamedCurve& curve) {
-  const auto pair = std::ranges::find(trial.pairs, curve.tensor, &TensorPair::validation);
-  return pair == trial.pairs.end() ? nullptr : &*pair;
-}
-
-bool is_validation(const TrialReport& trial, const NamedCurve& curve) {
-  return curve.mode == Mode::eval || curve.mode == Mode::predict || pair_of(trial, curve) != nullptr;
-}
-
-}  // namespace
-
 std::vector<NamedCurve> curves_of(std::span<const TrialReport> trials, const std::set<std::string>& tensors,
-                                  const PickCurve& pick) {
+                                  Measure measure) {
   std::vector<NamedCurve> curves;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     for (const std::string& tensor : tensors) {
       if (const TensorHistory* const history = trials[i].history(tensor)) {
         for (const auto& [mode, series] : history->modes) {
-          if (!pick(series).empty()) {
-            curves.push_back({i, tensor, mode, &pick(series)});
+          if (!series.of(measure).empty()) {
+            curves.push_back({i, tensor, mode, &series.of(measure)});
           }
         }
       }

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -65,12 +64,9 @@ struct NamedCurve {
   const ThinCurve* curve = nullptr;
 };
 
-/// Picks a curve of a tensor in one mode.
-using PickCurve = std::function<const ThinCurve&(const ModeHistory&)>;
-
 /// The curves of some tensors in all trials that are not empty: by trial, tensor, mode.
 [[nodiscard]] std::vector<NamedCurve> curves_of(std::span<const TrialReport> trials,
-                                                const std::set<std::string>& tensors, const PickCurve& pick);
+                                                const std::set<std::string>& tensors, Measure measure);
 
 /// These curves in one chart, named by what differs among them. A colour for each trial, or else for each tensor;
 /// dashes distinguish modes, or validation from training.

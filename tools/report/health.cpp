@@ -24,11 +24,13 @@ namespace {
 constexpr std::size_t most_items = 6;
 constexpr std::size_t most_losses_told = 4;
 
+constexpr std::string_view loss_rule = "LossNotDecreasing";
+
 // What a page says of a rule that found something. `{}` is the tensor.
 struct RuleWords {
-  std::string_view rule;
-  bool grave;
-  std::string_view words;
+  std::string_view rule = {};
+  bool grave = false;
+  std::string_view words = {};  // of a rule that has none, its message
   bool on_losses = false;
 };
 constexpr std::array<RuleWords, 9> rule_words = {{
@@ -37,15 +39,38 @@ constexpr std::array<RuleWords, 9> rule_words = {{
     {"ExplodingTensor", true, "{} has NaN or infinities"},
     {"StalledTrainingRule", true, "training stands still"},
     {"VanishingGradient", true, "{} is vanishingly small"},
-    {"LossNotDecreasing", false, "{} does not fall any more", true},
+    {loss_rule, false, "{} does not fall any more", true},
     {"Overfit", false, "{} is too far above the loss of training", true},
     {"Overtraining", false, "{} no longer gets better by delta or more", true},
     {"WeightUpdateRatio", false, "updates of {} are too large or too small beside it"},
 }};
 
-const RuleWords* words_of(const RuleResult& result) {
+RuleWords words_of(const RuleResult& result) {
   const auto* const found = std::ranges::find(rule_words, result.rule, &RuleWords::rule);
-  return found == rule_words.end() ? nullptr : found;
+  return found == rule_words.end() ? RuleWords() : *found;
+}
+
+bool has_word(const std::string& name, std::initializer_list<std::string_view> known) {
+  const std::vector<std::string> words = smd::text::split_words(name);
+  return std::ranges::find_first_of(words, known) != words.end();
+}
+
+// Whether a gradient is that of a bias: `gradient/0.bias`, `grads/linear/b`, `gradients/dense/BiasAdd_grad:0`.
+bool is_of_bias(const std::string& gradient) {
+  const std::string name = gradient.substr(0, gradient.find(':'));
+  return name.ends_with("/b") || name.ends_with(".b") ||
+         (has_word(name, {"bias", "biases"}) && !has_word(name, {"weight", "kernel"}));
+}
+
+// The words for a result of a trial.
+RuleWords words_of(const TrialReport& trial, std::size_t result) {
+  RuleWords words = words_of(trial.results[result]);
+  const auto of_bias = [](const auto& tensor) { return is_of_bias(tensor.first); };
+  if (words.rule == "VanishingGradient" && std::ranges::all_of(trial.tallies[result].tensors(), of_bias)) {
+    words.grave = false;
+    words.words = "{} is vanishingly small, as is normal for a bias before a normalisation";
+  }
+  return words;
 }
 
 bool failed(const TrialFacts& facts) { return facts.exit_code.value_or(0) != 0; }
@@ -56,15 +81,6 @@ bool triggered(const RuleResult& result) {
 
 bool is_loss(const std::string& name, const TensorHistory& history) {
   return history.role == Role::loss || (history.scalar() && smd::text::is_loss_name(name));
-}
-
-// Whether a scalar that is no loss by its name has a word that often means one.
-bool may_be_loss(const std::string& name) {
-  constexpr auto known =
-      std::to_array<std::string_view>({"ce", "cost", "criterion", "crossentropy", "elbo", "err", "error", "mae", "mse",
-                                       "objective", "perplexity", "ppl", "rmse", "xent"});
-  const std::vector<std::string> words = smd::text::split_words(name);
-  return std::ranges::find_first_of(words, known) != words.end();
 }
 
 // Says which loss ended while other scalars of its worker, which began before, went on. A job may log nothing in place
@@ -103,15 +119,18 @@ std::string ended_loss(const TrialReport& trial) {
   return {};
 }
 
-// What a loss did that LossNotDecreasing did not evaluate. Of two or three values, a small rise may be noise.
-std::string_view remarkable(const CurveFacts& loss) {
+// What a loss did that LossNotDecreasing, which has these parameters, did not evaluate. Of two or three values, a small
+// rise may be noise.
+std::string_view remarkable(const CurveFacts& loss, const Parameters& rule) {
   const double first = loss.first.y;
   const double last = loss.last.y;
   if (loss.counts.points < 4) {
     return loss.counts.points > 1 && first > 0 && last > 2 * first ? "rose" : "";
   }
-  // As the parameters increase_threshold_percent and diff_percent of LossNotDecreasing are by default.
-  return last > first + 0.05 * std::abs(first) ? "rose" : last > first - 0.001 * std::abs(first) ? "did not fall" : "";
+  const auto above_first = [&](double percent) { return last > first + percent / 100 * std::abs(first); };
+  return above_first(rule.number("increase_threshold_percent")) ? "rose"
+         : above_first(-rule.number("diff_percent"))            ? "did not fall"
+                                                                : "";
 }
 
 // Says which number is a loss by its name or collection, or that none is, if rules were to follow losses and none was
@@ -123,32 +142,70 @@ std::string unjudged_loss(const TrialReport& trial) {
   for (const RuleResult* const result : trial.all_results()) {
     if (follows_losses(*result) && result->status == RuleStatus::not_evaluated) {
       add_once(rules, std::string_view(result->name));
-      may_rise = may_rise || result->rule == "LossNotDecreasing";
+      may_rise = may_rise || result->rule == loss_rule;
     } else {
       any_evaluated = any_evaluated || follows_losses(*result);
     }
   }
-  std::string what;
+  if (rules.empty()) {
+    return {};
+  }
+  const std::string but = fmt::format(", but {} could not be evaluated", fmt::join(rules, ", "));
   for (const auto& [name, history] : trial.histories.tensors) {
-    if (!any_evaluated && what.empty() && is_loss(name, history)) {
-      what = name + " was saved";
+    if (!any_evaluated && is_loss(name, history)) {
+      return fmt::format("{} was saved{}", name, but);
     }
   }
+  const Parameters parameters = make_rule(loss_rule)->parameters();  // the defaults
   for (const LossFacts& loss : losses_of(trial)) {
-    const std::string_view did = remarkable(loss.facts);
-    if (may_rise && what.empty() && !did.empty()) {
-      what = fmt::format("{} {}", loss.name(), did);
+    if (const std::string_view did = remarkable(loss.facts, parameters); may_rise && !did.empty()) {
+      return fmt::format("{} {}{}", loss.name(), did, but);
     }
   }
   std::vector<std::string> unknown = trial.facts.scalars;
-  std::erase_if(unknown, [&](const std::string& name) { return trial.history(name) == nullptr || !may_be_loss(name); });
-  if (may_rise && !any_evaluated && what.empty() && !unknown.empty() && trial.facts.layout != "checkpoints") {
-    return fmt::format(
-        "no loss is known by its name ({}); -r LossNotDecreasing -p tensor_regex=PATTERN says which it is",
-        text::listed(unknown, 3));
+  std::erase_if(unknown, [&](const std::string& name) {  // but for those with a word that often means a loss
+    return trial.history(name) == nullptr ||
+           !has_word(name, {"ce", "cost", "criterion", "crossentropy", "elbo", "err", "error", "mae", "mse",
+                            "objective", "perplexity", "ppl", "rmse", "xent"});
+  });
+  return may_rise && !any_evaluated && !unknown.empty() && trial.facts.layout != "checkpoints"
+             ? fmt::format("no loss is known by its name ({}); -r {} -p tensor_regex=PATTERN says which it is",
+                           text::listed(unknown, 3), loss_rule)
+             : std::string();
+}
+
+// Says that weights are 0, died out or blew up, which no rule evaluates; or that no tensor of checkpoints is known as a
+// weight by its name. What an optimizer keeps of weights, and masks, may be 0; of a LoRA adapter, half is at first.
+std::string unjudged_weights(const TrialReport& trial) {
+  constexpr double most_change = 1e4;  // of the norm of all weights
+  const auto passed = std::ranges::find(trial.passed_over, "WeightUpdateRatio", &RuleResult::rule);
+  const bool unknown =
+      trial.facts.layout == "checkpoints" && passed != trial.passed_over.end() && passed->tensors_matched == 0;
+  std::vector<CurveFacts> norms;
+  for (const auto& [name, history] : trial.histories.tensors) {
+    if (history.role == (unknown ? Role::other : Role::weight) && !history.scalar() &&
+        !has_word(name, {"adam", "avg", "mask", "masks", "momentum", "mu", "nu", "opt", "optim", "optimizer"})) {
+      for (const auto& [mode, series] : history.modes) {
+        norms.push_back(series.of(Measure::l2).facts());
+      }
+    }
   }
-  return rules.empty() || what.empty() ? std::string()
-                                       : fmt::format("{}, but {} could not be evaluated", what, fmt::join(rules, ", "));
+  std::erase_if(norms, [](const CurveFacts& norm) { return norm.counts.points == 0; });
+  const auto all = static_cast<std::ptrdiff_t>(norms.size());
+  const auto zeros = std::ranges::count_if(norms, [](const CurveFacts& norm) { return norm.last.y == 0; });
+  if (zeros > 0 && (unknown ? zeros == all : 2 * zeros > all)) {
+    return fmt::format("all elements of {} {} are 0", zeros == all ? "all" : "most", unknown ? "tensors" : "weights");
+  }
+  if (unknown) {
+    return norms.empty() || trial.facts.steps < 2
+               ? ""
+               : "no weight is known by its name; -r UnchangedTensor -p tensor_regex=PATTERN says which do not change";
+  }
+  const double first = std::sqrt(sum_of(norms, [](const CurveFacts& norm) { return norm.first.y * norm.first.y; }));
+  const double last = std::sqrt(sum_of(norms, [](const CurveFacts& norm) { return norm.last.y * norm.last.y; }));
+  return first > 0 && (last > most_change * first || last < first / most_change)
+             ? fmt::format("the norm of all weights went from {} to {}", short_text(first), short_text(last))
+             : std::string();
 }
 
 // ` of worker_2`, if the trial has other workers.
@@ -170,17 +227,17 @@ std::string tensor_html(const Finding& finding) {
 void add_triggered(std::vector<std::string>& items, const TrialReport& trial, bool grave) {
   for (std::size_t i = 0; i < trial.results.size(); ++i) {
     const RuleResult& result = trial.results[i];
-    if (!triggered(result) || is_grave(result) != grave) {
+    if (!triggered(result) || is_grave(trial, i) != grave) {
       continue;
     }
     const Finding& first = result.findings.front();
-    const RuleWords* const words = words_of(result);
+    const std::string_view words = words_of(trial, i).words;
     const std::string link = fmt::format("<a href=\"#{}\">{}</a>", rule_anchor(0, i), name_html(result.name));
     const std::string from = first.step ? fmt::format(", from step {} on", first.step->value) : std::string();
-    items.push_back(words == nullptr ? fmt::format("{}{}: {}", link, from, name_html(shown_message(first)))
-                                     : fmt::format("{}: {}{} ({} {})", link,
-                                                   fmt::format(fmt::runtime(words->words), tensor_html(first)), from,
-                                                   name_html(first.check), short_text(first.value)));
+    items.push_back(words.empty()
+                        ? fmt::format("{}{}: {}", link, from, name_html(shown_message(first)))
+                        : fmt::format("{}: {}{} ({} {})", link, fmt::format(fmt::runtime(words), tensor_html(first)),
+                                      from, name_html(first.check), short_text(first.value)));
   }
 }
 
@@ -262,7 +319,7 @@ std::string several_html(const PageContext& page) {
       const RuleResult& result = trial.results[rule];
       if (triggered(result)) {
         const auto& step = result.findings.front().step;
-        (is_grave(result) ? bad : look)[fmt::format("<strong>{}</strong>", name_html(result.name))].push_back(
+        (is_grave(trial, rule) ? bad : look)[fmt::format("<strong>{}</strong>", name_html(result.name))].push_back(
             fmt::format("<a href=\"#{}\">{}</a>{}", rule_anchor(i, rule), name,
                         step ? fmt::format(" from step {}", step->value) : std::string()));
       }
@@ -296,29 +353,24 @@ std::string several_html(const PageContext& page) {
 
 }  // namespace
 
-bool is_grave(const RuleResult& result) {
-  const RuleWords* const words = words_of(result);
-  return words != nullptr && words->grave;
-}
+bool is_grave(const TrialReport& trial, std::size_t result) { return words_of(trial, result).grave; }
 
-bool follows_losses(const RuleResult& result) {
-  const RuleWords* const words = words_of(result);
-  return words != nullptr && words->on_losses;
-}
+bool follows_losses(const RuleResult& result) { return words_of(result).on_losses; }
 
 Headline headline_of(const TrialReport& trial) {
   if (!trial.unread.empty()) {
     return {"unknown", "Not read: " + trial.unread};
   }
-  const auto count = [&](const auto& which) {
-    return static_cast<std::size_t>(std::ranges::count_if(trial.results, which));
+  const auto count = [&](const auto& value, auto member) {
+    return static_cast<std::size_t>(std::ranges::count(trial.results, value, member));
   };
-  const auto has = [](RuleStatus status) { return [status](const RuleResult& one) { return one.status == status; }; };
-  const std::size_t found = count(has(RuleStatus::issues_found));
-  const std::size_t errors = count(has(RuleStatus::error));
-  const std::size_t evaluated = trial.results.size() - errors - count(has(RuleStatus::not_evaluated));
-  const std::size_t grave =
-      count([](const RuleResult& one) { return one.status == RuleStatus::issues_found && is_grave(one); });
+  const std::size_t found = count(RuleStatus::issues_found, &RuleResult::status);
+  const std::size_t errors = count(RuleStatus::error, &RuleResult::status);
+  const std::size_t evaluated = trial.results.size() - errors - count(RuleStatus::not_evaluated, &RuleResult::status);
+  std::size_t grave = 0;
+  for (std::size_t i = 0; i < trial.results.size(); ++i) {
+    grave += trial.results[i].status == RuleStatus::issues_found && is_grave(trial, i) ? 1 : 0;
+  }
   const std::string looked = counted(evaluated, "rule");
   if (grave > 0) {
     return {"bad", fmt::format("{} of {} found something grave{}", grave, looked,
@@ -342,14 +394,15 @@ Headline headline_of(const TrialReport& trial) {
   if (!trial.facts.incomplete.empty()) {
     return {"unknown", "Not sure: " + trial.facts.incomplete};
   }
-  if (const std::size_t warned = count([](const RuleResult& result) { return result.doubtful; }); warned > 0) {
+  if (const std::size_t warned = count(true, &RuleResult::doubtful); warned > 0) {
     return {"unknown", fmt::format("Not sure: {} of {} {} a warning, none found anything", warned,
                                    counted(trial.results.size(), "rule"), warned == 1 ? "has" : "have")};
   }
   if (evaluated == 0) {
     return {"unknown", "Not evaluated: no rule had anything to evaluate"};
   }
-  for (const std::string& text : {trial.facts.lost_loss, ended_loss(trial), unjudged_loss(trial)}) {
+  for (const std::string& text :
+       {trial.facts.lost_loss, ended_loss(trial), unjudged_weights(trial), unjudged_loss(trial)}) {
     if (!text.empty()) {
       return {"unknown", "Not sure: " + text};
     }

@@ -20,9 +20,9 @@ namespace smd::tool::report {
 /// What a tensor is in training: which section of the page it belongs to.
 enum class Role : std::uint8_t { loss, gradient, weight, bias, activation, other };
 
-/// The statistics that have a curve over all steps.
-enum class Measure : std::uint8_t { l2, mean, min, max, zero_fraction };
-inline constexpr std::size_t measures = 5;
+/// What has a curve over all steps: statistics of the elements, and then how much a weight changed.
+enum class Measure : std::uint8_t { l2, mean, min, max, zero_fraction, update_ratio };
+inline constexpr std::size_t measures = 5;  ///< The statistics.
 
 /// The statistics of a fan, by name and from the least to the greatest percentile.
 inline constexpr std::array<std::string_view, 7> fan_names = {"min", "p5", "p25", "p50", "p75", "p95", "max"};
@@ -45,11 +45,11 @@ struct Fan {
 /// What one tensor did in one mode.
 struct ModeHistory {
   std::array<ThinCurve, measures> curves;
-  ThinCurve update_ratio;  ///< |w - w before| / |w before|, of weights.
+  ThinCurve update_ratio;  ///< |w - w before| / |w before|.
   Fan fan;
 
   [[nodiscard]] const ThinCurve& of(Measure measure) const noexcept {
-    return curves[static_cast<std::size_t>(measure)];
+    return measure == Measure::update_ratio ? update_ratio : curves[static_cast<std::size_t>(measure)];
   }
 };
 

@@ -69,9 +69,19 @@ constexpr std::string_view policy =
 
 struct Part {
   std::string_view anchor;
-  std::string_view name;
-  std::string html;
+  std::string_view name;          // in the links to the sections
+  std::string html;               // empty: there is nothing to show
+  std::string_view heading = {};  // empty: the name
 };
+
+std::string section_html(const Part& part) {
+  return part.html.empty()
+             ? std::string()
+             : fmt::format(
+                   "<section id=\"{0}\" aria-labelledby=\"{0}-heading\">\n<h2 id=\"{0}-heading\">{1}</h2>\n{2}"
+                   "</section>\n",
+                   part.anchor, part.heading.empty() ? part.name : part.heading, part.html);
+}
 
 }  // namespace
 
@@ -88,18 +98,19 @@ std::string page_html(std::span<TrialReport> trials, const ReportCommandOptions&
   const PageContext page = {trials, figures, every, operands, selection_words(options.selection)};
   // Figures first: links to them need their numbers.
   LossSection losses = losses_section(page);
-  std::array<Part, 12> parts = {{{"runs", "The trials", runs_section(page)},
-                                 {"trial", "What it is", {}},
-                                 {"rules", "Rules", {}},
-                                 {"more-losses", "Losses", std::move(losses.rest)},
-                                 {"scalars", "Scalars", scalars_section(page)},
-                                 {"norms", "Gradients and weights", norms_section(page)},
-                                 {"distributions", "Distributions", distributions_section(page)},
-                                 {"activations", "Activations", activations_section(page)},
-                                 {"workers", "Workers", workers_section(page)},
-                                 {"media", "Pictures and text", media_section(page)},
-                                 {"tensors", "Tensors", tensors_section(page)},
-                                 {"commands", "Commands", commands_section(page)}}};
+  std::array<Part, 12> parts = {
+      {{"runs", "The trials", runs_section(page)},
+       {"trial", "What it is", {}, trials.size() > 1 ? "What they are" : ""},
+       {"rules", "Rules", {}},
+       {"more-losses", "Losses", std::move(losses.rest), losses.first.empty() ? "" : "More losses"},
+       {"scalars", "Scalars", scalars_section(page), "Other scalars"},
+       {"norms", "Gradients and weights", norms_section(page)},
+       {"distributions", "Distributions", distributions_section(page)},
+       {"activations", "Activations", activations_section(page)},
+       {"workers", "Workers", workers_section(page)},
+       {"media", "Pictures and text", media_section(page)},
+       {"tensors", "Tensors", tensors_section(page)},
+       {"commands", "Commands", commands_section(page)}}};
   parts[1].html = trial_section(page);
   parts[2].html = rules_section(page);
   const std::string title = title_of(trials, options.title);
@@ -122,13 +133,13 @@ std::string page_html(std::span<TrialReport> trials, const ReportCommandOptions&
     return part.html.empty() ? std::string() : fmt::format("<a href=\"#{}\">{}</a>\n", part.anchor, part.name);
   });
   out += fmt::format("<nav aria-label=\"Sections\">\n{}</nav>\n", links);
-  out += fmt::format("</header>\n<main>\n{}<div class=\"first\">\n<div id=\"health\">\n{}</div>\n", parts.front().html,
-                     health_html(page));
+  out += fmt::format("</header>\n<main>\n{}<div class=\"first\">\n<div id=\"health\">\n{}</div>\n",
+                     section_html(parts.front()), health_html(page));
   if (!losses.first.empty()) {
     out += fmt::format("<div id=\"losses\">\n{}</div>\n", losses.first);
   }
   out += "</div>\n";
-  out += joined(std::span(parts).subspan(1), "", [](const Part& part) { return part.html; });
+  out += joined(std::span(parts).subspan(1), "", section_html);
   out += fmt::format("</main>\n<footer><p>smd-report (libsmd) {}</p></footer>\n<script>{}</script>\n</body>\n</html>\n",
                      SMD_VERSION_STRING, page_text::page_js);
   return out;

@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t shown = 4;
 constexpr std::size_t most_fans = 16;
 
+std::string percentiles() { return fmt::format("{}", fmt::join(fan_names, ",")); }
+
 // The mode with the most samples; null if there are none.
 const std::pair<const Mode, ModeHistory>* fullest(const TensorHistory& history) {
   const auto samples = [](const auto& mode) { return mode.second.fan.samples.size(); };
@@ -47,8 +49,7 @@ std::string fan_figure(const PageContext& page, const TrialReport& trial, const 
   if (fan.nan != 0) {
     remark += fmt::format("NaN left out: {} of all steps.", counted(fan.nan, "element"));
   }
-  std::string command = fmt::format("smd-reduce {}{}{} {} --nan omit -r {}", shell_word(trial.name), page.selection,
-                                    page.every, name_option(tensor), fmt::join(fan_names, ","));
+  std::string command = reduce_command(page, name_option(tensor) + " --nan omit", percentiles(), &trial);
   if (mode != Mode::global && page.selection.find(" -m ") == std::string::npos) {
     command += fmt::format(" -m {}", mode_text(mode));
   }
@@ -96,12 +97,9 @@ std::string distributions_section(const PageContext& page) {
     for (const TrialReport& trial : page.trials) {
       const TensorHistory* const history = trial.history(tensor);
       const auto* const of = history == nullptr ? nullptr : fullest(*history);
-      if (of == nullptr) {
-        continue;
-      }
-      if (figures.size() < most_fans) {
+      if (of != nullptr && figures.size() < most_fans) {
         figures.push_back(fan_figure(page, trial, tensor, of->first, of->second.fan));
-      } else {
+      } else if (of != nullptr) {
         ++left_out;
       }
     }
@@ -109,10 +107,9 @@ std::string distributions_section(const PageContext& page) {
   std::string out = figure_grid(std::move(figures), shown, "distributions");
   if (left_out != 0) {
     out += fmt::format("<p class=\"remark\">The worst first; {} more are left to</p>\n", left_out) +
-           command_html(fmt::format("smd-reduce {}{}{} -n NAME -r {} -f svg -o NAME.svg", page.operands, page.selection,
-                                    page.every, fmt::join(fan_names, ",")));
+           command_html(reduce_command(page, "-n NAME", percentiles() + " -f svg -o NAME.svg"));
   }
-  return section_html("distributions", "Distributions", out);
+  return out;
 }
 
 }  // namespace smd::tool::report

@@ -18,8 +18,6 @@ constexpr std::size_t losses_shown = 4;
 constexpr std::size_t scalars_shown = 4;
 constexpr std::size_t most_figures = 60;  // of one section
 
-const ThinCurve& values_of(const ModeHistory& series) { return series.of(Measure::mean); }
-
 // The names of each figure, by its title: validation is with its training, unless many trials are in one figure.
 std::map<std::string, std::set<std::string>> groups_of(const PageContext& page, const std::vector<std::string>& names) {
   constexpr std::size_t most_paired = 4;
@@ -50,7 +48,7 @@ bool spans_decades(const std::vector<NamedCurve>& curves) {
 }
 
 std::string value_figure(const PageContext& page, const std::string& title, const std::set<std::string>& names) {
-  const std::vector<NamedCurve> curves = curves_of(page.trials, names, values_of);
+  const std::vector<NamedCurve> curves = curves_of(page.trials, names, Measure::mean);
   if (curves.empty()) {
     return {};
   }
@@ -81,7 +79,7 @@ bool has_both_sides(const PageContext& page, const std::set<std::string>& group)
 
 // How many values the figure of a group has.
 std::size_t values_in(const PageContext& page, const std::set<std::string>& group) {
-  return sum_of(curves_of(page.trials, group, values_of),
+  return sum_of(curves_of(page.trials, group, Measure::mean),
                 [](const NamedCurve& curve) { return curve.curve->facts().counts.points; });
 }
 
@@ -132,8 +130,7 @@ LossSection losses_section(const PageContext& page) {
     section.first = figures.front();
     figures.erase(figures.begin());
   }
-  section.rest = section_html("more-losses", a_curve ? "More losses" : "Losses",
-                              figure_grid(std::move(figures), losses_shown, "losses") + more);
+  section.rest = figure_grid(std::move(figures), losses_shown, "losses") + more;
   return section;
 }
 
@@ -141,9 +138,7 @@ std::string scalars_section(const PageContext& page) {
   const std::vector<std::string> names = tensors_of(
       page.trials, [](const TensorHistory& history) { return history.role == Role::other && history.scalar(); });
   const std::vector<std::string> figures = value_figures(page, names);
-  return section_html(
-      "scalars", "Other scalars",
-      figure_grid(figures, scalars_shown, "scalars") + left_out(page, names.size(), figures.size(), "-e ."));
+  return figure_grid(figures, scalars_shown, "scalars") + left_out(page, names.size(), figures.size(), "-e .");
 }
 
 }  // namespace smd::tool::report

@@ -38,7 +38,7 @@ std::string media_section(const PageContext& page) {
       }
     }
   }
-  return section_html("media", "Pictures and text", figure_grid(std::move(items), most_media, {}));
+  return figure_grid(std::move(items), most_media, {});
 }
 
 }  // namespace smd::tool::report

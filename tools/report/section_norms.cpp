@@ -23,13 +23,13 @@ struct Many {
   std::string reduction = {};  // empty: no command prints it
   std::string collection = {};
   ChartAxis y;
-  PickCurve pick;
+  Measure measure = Measure::l2;
 };
 
 std::string figure_of(const PageContext& page, const Many& many, const std::string& title,
                       const std::vector<std::string>& names, const std::string& of, std::size_t all = 0) {
   const std::set<std::string> together(names.begin(), names.end());
-  const std::vector<NamedCurve> curves = curves_of(page.trials, together, many.pick);
+  const std::vector<NamedCurve> curves = curves_of(page.trials, together, many.measure);
   if (curves.empty()) {
     return {};
   }
@@ -80,17 +80,16 @@ std::vector<std::string> of_role(const PageContext& page, Role role) {
 }  // namespace
 
 std::string norms_section(const PageContext& page) {
-  const PickCurve l2 = [](const ModeHistory& series) -> const ThinCurve& { return series.of(Measure::l2); };
   const ChartAxis norm = {.name = "l2 norm: root of the sum of squares", .scale = ScaleKind::logarithmic};
   const Many update = {.title = "Update to weight ratio",
                        .collection = "weights",
                        .y = {.name = "|change since the step before| / |weights|", .scale = ScaleKind::logarithmic},
-                       .pick = [](const ModeHistory& series) -> const ThinCurve& { return series.update_ratio; }};
+                       .measure = Measure::update_ratio};
   const std::vector<std::string> weights = of_role(page, Role::weight);
   std::string out =
-      figure_grid({figures_of(page, {"Gradients", "l2", "gradients", norm, l2}, of_role(page, Role::gradient)),
-                   figures_of(page, {"Weights", "l2", "weights", norm, l2}, weights),
-                   figures_of(page, {"Biases", "l2", "biases", norm, l2}, of_role(page, Role::bias)),
+      figure_grid({figures_of(page, {"Gradients", "l2", "gradients", norm}, of_role(page, Role::gradient)),
+                   figures_of(page, {"Weights", "l2", "weights", norm}, weights),
+                   figures_of(page, {"Biases", "l2", "biases", norm}, of_role(page, Role::bias)),
                    figures_of(page, update, weights)},
                   4, {});
   for (const TrialReport& trial : page.trials) {
@@ -99,22 +98,20 @@ std::string norms_section(const PageContext& page) {
                          name_html(trial.label), trial.histories.left_out);
     }
   }
-  return section_html("norms", "Gradients and weights", out);
+  return out;
 }
 
 std::string activations_section(const PageContext& page) {
-  const Many zeros = {
-      .title = "Share of zeros",
-      .reduction = "zero_fraction",
-      .y = {.name = "share of zeros, of 1", .least = 0, .greatest = 1},
-      .pick = [](const ModeHistory& series) -> const ThinCurve& { return series.of(Measure::zero_fraction); }};
+  const Many zeros = {.title = "Share of zeros",
+                      .reduction = "zero_fraction",
+                      .y = {.name = "share of zeros, of 1", .least = 0, .greatest = 1},
+                      .measure = Measure::zero_fraction};
   const std::vector<std::string> names = tensors_of(
       page.trials, [](const TensorHistory& history) { return history.role == Role::activation && !history.scalar(); });
   const std::string of = joined(std::span(names).first(std::min(names.size(), worst_shown)), " ", name_option);
   std::vector<std::string> shown = worst_first(page, names);
   shown.resize(std::min(shown.size(), most_together));
-  return section_html("activations", "Activations",
-                      figure_grid({figure_of(page, zeros, zeros.title, shown, of)}, 1, {}));
+  return figure_grid({figure_of(page, zeros, zeros.title, shown, of)}, 1, {});
 }
 
 }  // namespace smd::tool::report

@@ -26,10 +26,10 @@ struct Look {
   int place;
 };
 
-Look look_of(const RuleResult& result) {
-  switch (result.status) {
+Look look_of(const TrialReport& trial, std::size_t result) {
+  switch (trial.results[result].status) {
     case RuleStatus::issues_found:
-      return is_grave(result) ? Look{"bad", 0} : Look{"look", 1};
+      return is_grave(trial, result) ? Look{"bad", 0} : Look{"look", 1};
     case RuleStatus::error:
       return {"unknown", 2};
     case RuleStatus::in_progress:
@@ -108,7 +108,7 @@ std::string result_html(const PageContext& page, const TrialReport& trial, std::
   const std::string said = triggered ? shown_message(result.findings.front()) : result.message;
   const std::string at = triggered ? place_of(result.findings.front()) : std::string();
   std::string out = fmt::format(
-      "<div class=\"rule {}\" id=\"{}\">\n<p><strong>{}</strong> {}{}{}{}</p>\n{}", look_of(result).name, anchor,
+      "<div class=\"rule {}\" id=\"{}\">\n<p><strong>{}</strong> {}{}{}{}</p>\n{}", look_of(trial, rule).name, anchor,
       name_html(result.name), xml(to_string(result.status)), at.empty() ? "" : fmt::format(" at step {}", at),
       said.empty() ? "." : fmt::format(": {}.", name_html(said)), steps_text(result), warnings_html(result));
   if (triggered) {
@@ -130,7 +130,7 @@ std::string line_html(const PageContext& page, const TrialReport& trial, std::si
   const std::string said =
       result.message.empty() ? std::string() : fmt::format("<p>{}</p>\n", name_html(result.message));
   return fmt::format(
-      "<li class=\"rule {}\" id=\"{}\">{}</li>\n", look_of(result).name, anchor,
+      "<li class=\"rule {}\" id=\"{}\">{}</li>\n", look_of(trial, rule).name, anchor,
       details_html(line, said + warnings_html(result) + command_html(rule_command(page, trial, result))));
 }
 
@@ -152,7 +152,7 @@ std::string rules_section(const PageContext& page) {
     const TrialReport& trial = page.trials[i];
     std::vector<std::size_t> order(trial.results.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t rule) { return look_of(trial.results[rule]).place; });
+    std::ranges::stable_sort(order, {}, [&](std::size_t rule) { return look_of(trial, rule).place; });
     std::string lines;
     std::string found;
     std::set<std::string_view> told;  // A damaged file stops many rules for one reason, which is shown once.
@@ -174,7 +174,7 @@ std::string rules_section(const PageContext& page) {
   if (!quiet.empty()) {
     out += fmt::format("<p>Nothing was found in:</p>\n{}", quiet);
   }
-  return section_html("rules", "Rules", out);
+  return out;
 }
 
 }  // namespace smd::tool::report

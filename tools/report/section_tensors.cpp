@@ -103,20 +103,19 @@ std::string tensors_section(const PageContext& page) {
                           "which it shows.</p>\n",
                           left_out);
   if (names.size() <= most_rows) {
-    return section_html("tensors", "Tensors", rest + table_of(page, names));
+    return rest + table_of(page, names);
   }
   std::vector<std::string> bad;
   std::ranges::copy_if(names, std::back_inserter(bad), [&](const std::string& name) {
     return page.figures.findings_of(name) != 0 || not_finite(page, name);
   });
   bad.resize(std::min(bad.size(), most_rows));
-  std::string out = rest + (bad.empty() ? std::string() : table_of(page, bad));
+  const std::string out = rest + (bad.empty() ? std::string() : table_of(page, bad));
   const std::string groups = joined(layer_groups(names), "", [&](const LayerGroup& group) {
     return details_html(fmt::format("{}: {}", name_html(group.name), group.tensors.size()),
                         table_of(page, group.tensors));
   });
-  out += details_html(fmt::format("All {} tensors, by layer", names.size()), groups);
-  return section_html("tensors", "Tensors", out);
+  return out + details_html(fmt::format("All {} tensors, by layer", names.size()), groups);
 }
 
 std::string commands_section(const PageContext& page) {
@@ -130,9 +129,8 @@ std::string commands_section(const PageContext& page) {
       out += command_html(reduce_command(page, collection, reduction));
     }
   }
-  out += command_html(reduce_command(page, "-e .", "min,max,mean,l2,nan,inf,zero_fraction")) +
+  return out + command_html(reduce_command(page, "-e .", "min,max,mean,l2,nan,inf,zero_fraction")) +
          command_html("smd-rule --list");
-  return section_html("commands", "Commands", out);
 }
 
 }  // namespace smd::tool::report

@@ -56,12 +56,6 @@ HtmlCell value_cell(const std::string& json) {
 
 constexpr std::size_t most_named = 12;
 
-std::string span_text(const TrialFacts& facts) {
-  return facts.first_step
-             ? fmt::format("{}, from {} to {}", grouped(facts.steps), facts.first_step->value, facts.last_step->value)
-             : "none";
-}
-
 std::string facts_html(const TrialReport& trial) {
   const TrialFacts& facts = trial.facts;
   std::string out = "<dl>\n";
@@ -72,7 +66,9 @@ std::string facts_html(const TrialReport& trial) {
   };
   put("layout", xml(facts.layout));
   put("status", xml(facts.status) + (facts.exit_code ? fmt::format(", exit code {}", *facts.exit_code) : ""));
-  put("steps", span_text(facts));
+  put("steps", !facts.first_step ? "none"
+                                 : fmt::format("{}, from {} to {}", grouped(facts.steps), facts.first_step->value,
+                                               facts.last_step->value));
   if (facts.last_complete != facts.last_step && facts.last_complete) {
     put("last complete step", std::to_string(facts.last_complete->value));
   }
@@ -156,7 +152,7 @@ std::string runs_section(const PageContext& page) {
     }
     row.push_back({rules.empty() ? rules : fmt::format("<span class=\"names\">{}</span>", rules)});
   }
-  return section_html("runs", "The trials", table_html("the trials", header, rows));
+  return table_html("the trials", header, rows);
 }
 
 std::string trial_section(const PageContext& page) {
@@ -169,7 +165,7 @@ std::string trial_section(const PageContext& page) {
             : fmt::format("<p>{}</p>\n", name_html(trial.unread));
     out += page.trials.size() == 1 ? facts : details_html(name_html(trial.label), facts);
   }
-  return section_html("trial", page.trials.size() > 1 ? "What they are" : "What it is", out);
+  return out;
 }
 
 }  // namespace smd::tool::report

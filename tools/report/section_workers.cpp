@@ -65,8 +65,7 @@ std::string spread_figure(const PageContext& page, const TrialReport& trial, con
                                      .y = {.name = "value", .robust = true},
                                      .content = std::move(set)},
                            .tensors = {tensor},
-                           .commands = {fmt::format("smd-reduce {}{}{} {} -r mean -w all", shell_word(trial.name),
-                                                    page.selection, page.every, name_option(tensor))}});
+                           .commands = {reduce_command(page, name_option(tensor), "mean -w all", &trial)}});
 }
 
 std::string workers_table(const PageContext& page) {
@@ -100,8 +99,7 @@ std::string workers_section(const PageContext& page) {
       }
     }
   }
-  return section_html("workers", "Workers",
-                      figure_grid(std::move(figures), most_spreads, "figures") + workers_table(page));
+  return figure_grid(std::move(figures), most_spreads, "figures") + workers_table(page);
 }
 
 }  // namespace smd::tool::report

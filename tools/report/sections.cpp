@@ -13,21 +13,13 @@
 
 namespace smd::tool::report {
 
-std::string reduce_command(const PageContext& page, std::string_view of, std::string_view reductions) {
-  return fmt::format("smd-reduce {}{}{} {} -r {}", page.operands, page.selection, page.every, of, reductions);
+std::string reduce_command(const PageContext& page, std::string_view of, std::string_view reductions,
+                           const TrialReport* trial) {
+  return fmt::format("smd-reduce {}{}{} {} -r {}", trial == nullptr ? page.operands : shell_word(trial->name),
+                     page.selection, page.every, of, reductions);
 }
 
 std::string name_option(std::string_view tensor) { return fmt::format("-n {}", shell_word(tensor)); }
-
-std::string section_html(std::string_view anchor, std::string_view heading, std::string_view content) {
-  if (content.empty()) {
-    return {};
-  }
-  return fmt::format(
-      "<section id=\"{0}\" aria-labelledby=\"{0}-heading\">\n<h2 id=\"{0}-heading\">{1}</h2>\n{2}"
-      "</section>\n",
-      anchor, xml(heading), content);
-}
 
 std::string figure_grid(std::vector<std::string> figures, std::size_t shown, std::string_view what) {
   std::erase(figures, std::string());

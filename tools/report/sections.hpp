@@ -12,7 +12,7 @@
 
 namespace smd::tool::report {
 
-/// What the sections of a page are made of. Each is HTML, and empty if there is nothing to show.
+/// What the sections of a page are made of. Each is HTML without its heading, and empty if there is nothing to show.
 struct PageContext {
   std::span<const TrialReport> trials;
   Figures& figures;
@@ -21,13 +21,12 @@ struct PageContext {
   std::string selection;  ///< ` -s 5: -m train`, for all commands; or empty.
 };
 
-/// `smd-reduce run -s 5: -n loss -r mean`
-[[nodiscard]] std::string reduce_command(const PageContext& page, std::string_view of, std::string_view reductions);
+/// `smd-reduce run -s 5: -n loss -r mean`. `trial`: the only one; null: all of the page.
+[[nodiscard]] std::string reduce_command(const PageContext& page, std::string_view of, std::string_view reductions,
+                                         const TrialReport* trial = nullptr);
 /// `-n loss`
 [[nodiscard]] std::string name_option(std::string_view tensor);
 
-/// A heading with its anchor, then the content; empty if the content is.
-[[nodiscard]] std::string section_html(std::string_view anchor, std::string_view heading, std::string_view content);
 /// Figures side by side where there is room; those after the first `shown` one click away. Empty ones are left out.
 [[nodiscard]] std::string figure_grid(std::vector<std::string> figures, std::size_t shown, std::string_view what);
 /// Names, the worst first: most findings, then NaN and infinities, then in byte order.
@@ -55,8 +54,8 @@ struct Headline {
   std::string text;
 };
 [[nodiscard]] Headline headline_of(const TrialReport& trial);
-/// Whether what a rule finds is grave, and not only worth a look.
-[[nodiscard]] bool is_grave(const RuleResult& result);
+/// Whether what a rule found, by the place of its result, is grave, and not only worth a look.
+[[nodiscard]] bool is_grave(const TrialReport& trial, std::size_t result);
 /// Whether a rule looks at losses until the end of training; PoorWeightInitialization looks only at the first.
 [[nodiscard]] bool follows_losses(const RuleResult& result);
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "survey.hpp"
 
+#include "cli/mapped.hpp"
+#include "text/words.hpp"
+
 #include <smd/reduction.hpp>
 #include <smd/trial.hpp>
 
@@ -228,7 +231,10 @@ void Survey::invoke_at_step(StepView& step) {
       track.history->role = track.role;
     }
     TensorHistory& history = *track.history;
-    if (!now.finite && !history.first_not_finite) {
+    // ExplodingTensor passes it over too.
+    const bool start = now.inf == 1 && now.elements == 1.0 && !history.elements &&
+                       contains(smd::text::split_words(tensor.first), "best");
+    if (!now.finite && !start && !history.first_not_finite) {
       history.first_not_finite = unit.step();
     }
     if (now.elements) {

@@ -10,12 +10,6 @@
 
 namespace smd::tool::report {
 
-namespace {
-
-constexpr std::size_t kept_in_column = 8;  // one more than a column keeps
-
-}  // namespace
-
 void ThinCurve::add(GlobalStep step, ModeStep counted, double number) {
   if (!empty() && step.value <= last_) {
     return;  // a step that came late, behind ones that were drawn
@@ -25,6 +19,7 @@ void ThinCurve::add(GlobalStep step, ModeStep counted, double number) {
   if (columns_ == 0) {
     return;
   }
+  constexpr std::size_t kept_in_column = 8;  // one more than a column keeps
   points_.push_back({step.value, number, gaps_.add(counted.value)});
   if (points_.size() >= kept_in_column * columns_) {
     points_ = thinned(points_, columns_);

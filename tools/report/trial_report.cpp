@@ -2,8 +2,6 @@
 // What the page shows of a trial, beside what `Survey` gathers.
 #include "trial_report.hpp"
 
-#include <smd/snapshot.hpp>
-
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "rows/buckets.hpp"
@@ -78,15 +76,10 @@ HeatMap read_map(const Trial& trial, const std::string& tensor, const std::vecto
   return map;
 }
 
-// Keeps the first text that says what a loss lacks: `'val_loss': 3 values are not numeric and left out`.
-void note_lost_loss(TrialFacts& facts, std::string_view text) {
-  const std::size_t end = text.find("': ");
-  const std::size_t begin = end == 0 || end == text.npos ? text.npos : text.rfind('\'', end - 1);
-  if (begin != text.npos && facts.lost_loss.empty()) {
-    const std::string_view name = text.substr(begin + 1, end - begin - 1);
-    const bool says_which = name.ends_with("type") || name.ends_with("fn") || name.ends_with("name");
-    facts.lost_loss = smd::text::is_loss_name(name) && !says_which ? text.substr(begin) : std::string_view();
-  }
+// Whether a note is about a loss, by its name, and not about a text that says which loss it is.
+bool is_about_loss(const Problem& note) {
+  const std::string& name = note.tensor;
+  return smd::text::is_loss_name(name) && !name.ends_with("type") && !name.ends_with("fn") && !name.ends_with("name");
 }
 
 }  // namespace
@@ -167,7 +160,9 @@ TrialFacts facts_of(const Trial& trial) {
         facts.notes.push_back(to_string(problem));
         [[fallthrough]];
       case ProblemKind::note:
-        note_lost_loss(facts, problem.text);
+        if (facts.lost_loss.empty() && is_about_loss(problem)) {
+          facts.lost_loss = to_string(problem);
+        }
         break;
       case ProblemKind::not_yet:
       case ProblemKind::other_trial:

@@ -77,7 +77,7 @@ struct TrialFacts {
   std::vector<std::string> alerts = {};                     ///< That the job sent.
   std::vector<std::string> problems = {};                   ///< What is wrong, each once.
   std::vector<std::string> scalars = {};  ///< That a log has, without losses, metrics of the machine and epochs.
-  std::string lost_loss = {};             ///< Why a loss, by its name, has no value at some or all rows of a log.
+  std::string lost_loss = {};             ///< Why values of a loss, by its name, are not there.
   std::string incomplete = {};            ///< Which steps wait for a worker, and what was asked for and is not shown.
   std::vector<std::string> notes = {};    ///< What was left out, or chosen, though nothing is wrong.
 };
