@@ -25,7 +25,11 @@ void translate(std::exception_ptr pointer) {
   try {
     std::rethrow_exception(std::move(pointer));
   } catch (const WriteError& e) {
-    raise("WriteError", e, py::dict("problem"_a = e.problem));
+    const py::object problem = to_python(e.problem);
+    if (e.problem.kind == ProblemKind::io) {
+      problem.attr("kind") = e.tag();  // else that of reading
+    }
+    raise("WriteError", e, py::dict("problem"_a = problem));
   } catch (const StepAlreadySaved& e) {
     const std::string message = e.what() + std::string("; if several processes save, each needs a `worker` of its own");
     raise("StepAlreadySaved", StepAlreadySaved(message, e.worker, e.step, e.can_append),

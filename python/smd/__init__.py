@@ -274,6 +274,19 @@ class Difference(Record):
     worker: str
     state: str
     compared: str | None
+    size: int | None
+    differing: int | None
+    first: int | None
+    same_dtype: bool | None
+    max_abs: float | None
+    max_rel: float | None
+    mean_abs: float | None
+    rmse: float | None
+    l2_a: float | None
+    l2_b: float | None
+    l2_diff: float | None
+    rel_l2: float | None
+    cosine: float | None
 
 
 def diff(a: smd.Trial | str | os.PathLike[str], b: smd.Trial | str | os.PathLike[str],

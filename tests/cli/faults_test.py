@@ -178,20 +178,22 @@ class Faults(unittest.TestCase):
                 self.assertEqual(file.read(), "old")
 
     def test_no_room_for_a_hook(self):
-        """The error names the file, its temporary file is removed, and earlier files are complete."""
+        """The error names the file, its temporary file is removed, earlier files are complete, and the job is not over."""
         saved = os.path.join(self.folder, "saved")
         numbers = "[" + ",".join("0.5" for _ in range(4000)) + "]"
         small = os.path.join(self.folder, "small.jsonl")
         with open(small, "w", encoding="utf-8") as file:
             file.write('{"tensor": "a", "step": 0, "value": [1, 2]}\n{"tensor": "a", "step": 1, "value": %s}\n' % numbers)
         with open(small, "rb") as lines:
-            done = subprocess.run([*under((resource.RLIMIT_FSIZE, 16384)), "smd-save", saved, "--jsonl"], stdin=lines,
-                                  capture_output=True, env=environment, timeout=60, check=False)
+            done = subprocess.run([*under((resource.RLIMIT_FSIZE, 16384)), "smd-save", saved, "--jsonl", "--end"],
+                                  stdin=lines, capture_output=True, env=environment, timeout=60, check=False)
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn(b"000000000001", done.stderr)
+        self.assertIn(b"the end marker is left out: a failure ends the saving", done.stderr)
         left = [name for _, _, names in os.walk(saved) for name in names]
         self.assertEqual([name for name in left if name.endswith((".tmp", "~"))], [])
         self.assertIn("000000000000_worker_0.tfevents", left)
+        self.assertNotIn("training_job_end.ts", left)
 
     def test_unreadable(self):
         """An unreadable file affects nothing else: status 3, and everything else is printed."""

@@ -320,6 +320,21 @@ def saver_interrupted_at_the_end(tools):
             require("training_job_end.ts" not in left, f"signal {number}: the job is said to have ended")
 
 
+def step_of_a_log_is_saved_when_the_next_begins(tools):
+    with Bench(tools, 1, 1) as bench:
+        trial = os.path.join(bench.trial, "saved")
+        saver = subprocess.Popen(["smd-save", trial, "--lines", r"step (?<step>\d+): loss (?<loss>\S+)"],
+                                 stdin=subprocess.PIPE, env=bench.environment)
+        for step in range(3):
+            saver.stdin.write(b"step %d: loss 1\n" % step)
+            saver.stdin.flush()
+            if step > 0:
+                wait_until(lambda: os.path.exists(f"{trial}/index/000000000/{step - 1:012}_worker_0.json"),
+                           f"step {step - 1} is saved when the next one begins")
+        saver.stdin.close()
+        require(saver.wait(timeout=60) == 0, f"status {saver.returncode}")
+
+
 def saver_interrupted_twice(tools):
     """The second signal ends it at once, although another process holds the trial's lock. No temporary file of a dozen
     workers remains."""
@@ -501,6 +516,7 @@ def main():
     for number in ENDING:
         attempt(saver_interrupted, number)
         attempt(interrupted, number)
+    attempt(step_of_a_log_is_saved_when_the_next_begins)
     attempt(saver_interrupted_at_the_end)
     attempt(saver_interrupted_at_any_moment)
     attempt(saver_interrupted_twice)

@@ -553,11 +553,12 @@ class Saving(unittest.TestCase):
         fails = ("import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
                  "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
                  "hook.save_tensor('x', np.zeros(100000))\n")
-        caught = "try:\n    hook.flush()\nexcept Exception as error:\n    print(type(error), file=sys.stderr)\n"
+        caught = ("try:\n    hook.flush()\nexcept Exception as error:\n"
+                  "    print(type(error), error.problem.kind, file=sys.stderr)\n")
         with tempfile.TemporaryDirectory() as folder:
             for name, then, shown in (("end", "", "Exception ignored in atexit callback: <function _end_hooks"),
                                       ("del", "del hook\n", "Exception ignored in: 'smd.compat.smdebug.Hook'\n"),
-                                      ("caught", caught, "<class 'smd.WriteError'>\n")):
+                                      ("caught", caught, "<class 'smd.WriteError'> WriteError\n")):
                 said = self.run_program(os.path.join(folder, name), fails + then)
                 self.assertTrue(said.startswith(shown), said)
                 self.assertEqual(said.count("cannot be written"), int(name != "caught"), said)
@@ -583,6 +584,18 @@ class Saving(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             said = self.run_program(folder, waits)
             self.assertRegex(said, r"^Exception ignored in: 'smd.compat.smdebug.Hook'\n(.*\n)*KeyboardInterrupt[: ]*$")
+
+    def test_what_cannot_be_saved(self):
+        """Masked elements have values that count for nothing; without any, a masked array is an array."""
+        with tempfile.TemporaryDirectory() as folder:
+            hook = framework.Hook(folder)
+            masked = np.ma.masked_array([1.0, -999.0], [False, True])
+            self.assertRaisesRegex(smd.InvalidArgument, r"'x' has masked elements: .*filled\(\)", hook.save_tensor, "x", masked)
+            hook.save_tensor("x", masked.filled(0))
+            hook.save_tensor("y", np.ma.masked_array([1.0, 2.0]))
+            hook.close()
+            trial = create_trial(folder)
+            self.assertEqual({name: trial.tensor(name).value(0).tolist() for name in trial}, {"x": [1, 0], "y": [1, 2]})
 
     def test_texts(self):
         with tempfile.TemporaryDirectory() as folder:

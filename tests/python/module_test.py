@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import typing
 import unittest
 
 import smd
@@ -943,6 +944,25 @@ class Others(unittest.TestCase):
         self.assertEqual([(row.tensor, row.state, row.differing, row.max_abs) for row in rows],
                          [("mine", "only_a", None, None), ("other", "differs", 1, 3.0), ("same", "equal", 0, 0.0),
                           ("shape", "shape", None, None), ("theirs", "only_b", None, None), ("type", "dtype", 0, 0.0)])
+
+    def test_types_of_facts(self):
+        """Each attribute of what functions return has a type, and is of it."""
+        with tempfile.TemporaryDirectory() as folder:
+            a, b = (saved(os.path.join(folder, name), (0, {"w": np.array(value)}))
+                    for name, value in (("a", [0.0, 0.0]), ("b", [0.0, 5.0])))
+            found = smd.diff(a, b) + smd.diff(a, saved(os.path.join(folder, "c"), (0, {"v": 1.0})))
+            result = smd.rules.run(a, "AllZero", tensor_regex="w")
+            with self.assertRaises(smd.ReadError) as absent:
+                smd.open(os.path.join(folder, "d"))
+            records = [*found, result, *result.findings, a.collection("losses"), absent.exception.problem]
+        self.assertEqual({type(one) for one in records},
+                         {one for one in smd.Record.__subclasses__() if one.__module__ in ("smd", "smd.rules")})
+        for one in records:
+            hints = typing.get_type_hints(type(one))
+            self.assertEqual(set(vars(one)), set(hints), type(one))
+            for name, value in vars(one).items():
+                origin = typing.get_origin(hints[name])
+                self.assertIsInstance(value, origin if origin in (list, dict) else hints[name], (type(one), name))
 
     def test_diff_of_single_steps(self):
         """Two trials of one step each are compared whatever the numbers; with more steps, equal numbers are."""

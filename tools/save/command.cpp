@@ -116,6 +116,17 @@ void refuse_to_hide_others(const SaveOptions& options, const HookConfig& config)
   }
 }
 
+/// Warns that --end writes no marker, and why, unless an earlier command has written one.
+void say_no_end(const SaveOptions& options, const HookConfig& config, const std::string& why, Diagnostics& messages) {
+  try {
+    if (!options.end || Trial::open(options.trial, {.range_steps = {.newest = 1}, .remote = config.remote}).ended()) {
+      return;
+    }
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): nothing was saved so far
+  }
+  messages.warning(options.trial + ": the end marker is left out: " + why + "; smd-save TRIAL --end writes it");
+}
+
 ExitStatus save(const SaveOptions& options, Diagnostics& messages) {
   // All input is read first: if some of it cannot be read, nothing is saved.
   std::vector<Named> arrays;
@@ -159,13 +170,15 @@ ExitStatus save(const SaveOptions& options, Diagnostics& messages) {
         }
         lines_not_saved = *refused;
       }
+      steps_refused = !saver.close();
     } catch (const StepAlreadySaved& error) {
-      saver.refuse(error);
-      return ExitStatus::no;
-    }
-    steps_refused = !saver.close();
-    if (steps_refused && !options.reads_lines()) {
-      return ExitStatus::no;
+      saver.refuse(error, options.trial + ": ");
+      steps_refused = true;
+    } catch (const Error&) {
+      if (!interruption.asked()) {
+        say_no_end(options, config, "a failure ends the saving", messages);
+      }
+      throw;
     }
     messages.info(options.trial + ": " + std::to_string(saver.saved()) + " tensors saved");
     saver.note_nothing_saved();
@@ -174,10 +187,9 @@ ExitStatus save(const SaveOptions& options, Diagnostics& messages) {
     messages.info(options.trial + ": interrupted; what had come is saved");
     return ExitStatus::yes;  // run_command dies of the signal
   }
-  if (options.end && (lines_not_saved > 0 || steps_refused)) {
-    messages.warning(options.trial + ": the end marker is left out: " +
-                     (lines_not_saved > 0 ? counted(lines_not_saved, "line") : "a step") +
-                     " could not be saved; smd-save TRIAL --end writes it");
+  if (lines_not_saved > 0 || steps_refused) {
+    say_no_end(options, config,
+               (lines_not_saved > 0 ? counted(lines_not_saved, "line") : "a step") + " could not be saved", messages);
   } else if (options.end) {
     mark_job_ended(config);
   }

@@ -155,11 +155,10 @@ Line parse_line(const std::string& line, const SaveOptions& options) {
   return parsed;
 }
 
-/// Collects the numbers of a step, and saves them when the next one begins.
+/// Collects the numbers of a step, and saves and ends it when the next one begins.
 class StepOfLog {
  public:
-  StepOfLog(const SaveOptions& options, Saver& saver, Diagnostics& messages)
-      : options_(options), saver_(saver), messages_(messages) {}
+  StepOfLog(const SaveOptions& options, Saver& saver) : options_(options), saver_(saver) {}
 
   void put(std::int64_t step, const std::string& name, double number) {
     if (step != step_) {
@@ -174,9 +173,10 @@ class StepOfLog {
       for (const auto& [name, number] : numbers_) {
         saver_.save(place, name, number_value(number), options_.collections);
       }
+      saver_.end_step();
     } catch (const StepAlreadySaved& error) {
       ++refused_;
-      messages_.fail(error.tag(), error.what() + std::string(error.can_append ? "; see --append" : ""), ExitStatus::no);
+      saver_.refuse(error, options_.trial + ": ");
     }
     numbers_.clear();
   }
@@ -185,7 +185,6 @@ class StepOfLog {
  private:
   const SaveOptions& options_;
   Saver& saver_;
-  Diagnostics& messages_;
   std::int64_t step_ = 0;
   std::map<std::string, double> numbers_;
   std::uint64_t refused_ = 0;
@@ -240,8 +239,7 @@ std::uint64_t save_lines(const SaveOptions& options, Saver& saver, const Interru
     } catch (const InvalidArgument& error) {
       messages.fail("Damaged", where + error.what(), ExitStatus::damaged);
     } catch (const StepAlreadySaved& error) {
-      messages.fail(error.tag(), where + error.what() + (options.append || !error.can_append ? "" : "; see --append"),
-                    ExitStatus::no);
+      saver.refuse(error, where);
     }
   });
   if (lines == 0 && !interruption.asked()) {
@@ -267,7 +265,7 @@ void pass_on_the_rest(Diagnostics& messages) {
 std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, const Interruption& interruption,
                                       Diagnostics& messages) {
   bool passes_on = options.tee;
-  StepOfLog step(options, saver, messages);
+  StepOfLog step(options, saver);
   std::uint64_t passed = 0;
   std::uint64_t stepless = 0;
   std::uint64_t numbers = 0;
@@ -292,7 +290,7 @@ std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, 
     }
     std::optional<std::int64_t> at = options.step;
     for (const auto& [name, text] : groups) {
-      at = name == "step" ? step_in(text.value_or(std::string_view())) : at;
+      at = name == "step" && text ? step_in(*text) : at;  // another group of the name may have taken part
     }
     if (groups.empty() || !at) {
       (groups.empty() ? passed : stepless) += 1;

@@ -103,6 +103,12 @@ void Saver::save(const StepToSave& place, const std::string& tensor,
                  ": the configuration says so");
 }
 
+void Saver::end_step() {
+  for (auto& [worker, hook] : hooks_) {
+    hook.set_step(hook.step(), hook.mode(), hook.mode_step());
+  }
+}
+
 void Saver::note_nothing_saved() {
   if (saved_ == 0 && refused_at_) {
     messages_.note(options_.trial + ": nothing is saved: the configuration wants none of it" + *refused_at_);
@@ -115,18 +121,16 @@ bool Saver::close() {
     try {
       hook.close();
     } catch (const StepAlreadySaved& error) {
-      refuse(error);
+      refuse(error, options_.trial + ": ");
       all = false;
     }
   }
   return all;
 }
 
-void Saver::refuse(const StepAlreadySaved& error) {
-  messages_.fail(
-      error.tag(),
-      options_.trial + ": " + error.what() + (options_.append || !error.can_append ? "" : "; --append joins it"),
-      ExitStatus::no);
+void Saver::refuse(const StepAlreadySaved& error, const std::string& where) {
+  const char* const advice = options_.append || !error.can_append ? "" : "; --append joins it";
+  messages_.fail(error.tag(), where + error.what() + advice, ExitStatus::no);
 }
 
 }  // namespace smd::tool::save

@@ -39,11 +39,13 @@ class Saver {
   /// @throws Error.
   void save(const StepToSave& place, const std::string& tensor, const std::variant<TensorValue, StoredArray>& value,
             const std::vector<std::string>& collections);
+  /// Lets the step be written now. More of it joins it, if the configuration allows that.
+  void end_step();
   /// Writes what is left. @return false, after a message, if another process saved one of the steps in the meantime.
   /// @throws WriteError.
   bool close();
-  /// Reports that the step was saved before.
-  void refuse(const StepAlreadySaved& error);
+  /// Reports that the step was saved before; `where` comes before the text.
+  void refuse(const StepAlreadySaved& error, const std::string& where);
   /// Prints a note if the configuration wanted none of the lines, or at mode steps that this command counted itself:
   /// a job that runs a command for each step would never reach an interval. A single step may well be left out.
   void note_nothing_saved();

@@ -514,6 +514,8 @@ class Hook(_hook.Hook):
             if name == "bfloat16" or name.startswith("float8"):  # types that NumPy lacks: as bits
                 import torch
                 dtype, tensor_value = name, tensor_value.view(torch.int16 if name == "bfloat16" else torch.int8)
+        if numpy.ma.is_masked(tensor_value):
+            raise smd.InvalidArgument(f"'{tensor_name}' has masked elements: give what its method filled() returns")
         array = numpy.asarray(tensor_value)
         if array.dtype.kind == "U":  # NumPy's own texts lose NULs at their ends, and numbers among them become texts
             array = numpy.asarray(tensor_value, object)
