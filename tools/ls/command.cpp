@@ -99,13 +99,12 @@ const CommandDefinition& definition() {
 }
 
 std::string next_commands(const Trial& trial) {
-  const bool has_losses = trial.collection("losses") && !trial.tensor_names({.collections = {"losses"}}).empty();
-  const bool has_layers = trial.layout().name == "checkpoints";
+  const bool has_losses = !trial.tensor_names({.collections = {"losses"}}).empty();
   std::vector<Example> commands;
   if (has_losses) {
     commands.push_back({"the losses as curves", "smd-tensor -c losses -s all --spark"});
   }
-  if (has_layers) {
+  if (trial.layout().name == "checkpoints") {
     commands.push_back({"the layers, with parameters and bytes", "smd-ls --tree --depth 2"});
     commands.push_back({"is it whole?", "smd-ls --check"});
   }

@@ -47,8 +47,6 @@ class TrialEvaluation {
   /// If `reports` is null, nothing is evaluated (--explain).
   TrialEvaluation(const EvaluationContext& context, Trial& trial, std::string_view name, EvaluationOptions options,
                   RecordSink* reports);
-  TrialEvaluation(const TrialEvaluation&) = delete;
-  TrialEvaluation& operator=(const TrialEvaluation&) = delete;
 
   [[nodiscard]] Evaluator& evaluator() noexcept { return *evaluator_; }
   /// Reports the results; the evaluation is over. `running`: it ended before the trial's end, so that rules that found

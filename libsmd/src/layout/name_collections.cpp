@@ -22,13 +22,13 @@ namespace {
 enum NameWord { gradient_word = 1, weight_word = 2, bias_word = 4, lora_word = 8, alpha_word = 16, beside_word = 32 };
 
 // clang-format off
-constexpr std::array<std::pair<std::string_view, NameWord>, 19> name_words = {{
+constexpr std::array<std::pair<std::string_view, NameWord>, 18> name_words = {{
     {"grad", gradient_word}, {"grads", gradient_word}, {"gradient", gradient_word}, {"gradients", gradient_word},
     {"weight", weight_word}, {"weights", weight_word}, {"kernel", weight_word}, {"embedding", weight_word},
     {"bias", bias_word},
     {"lora", lora_word}, {"alpha", alpha_word},  // a weight, but for its factor
-    // What is kept beside a model: averages, optimizers and what these have of each weight.
-    {"ema", beside_word}, {"optim", beside_word}, {"optimizer", beside_word}, {"optimizers", beside_word},
+    // What is kept beside a model: optimizers, and what these have of each weight.
+    {"optim", beside_word}, {"optimizer", beside_word}, {"optimizers", beside_word},
     {"exp_avg", beside_word}, {"exp_avg_sq", beside_word}, {"max_exp_avg_sq", beside_word},
     {"momentum_buffer", beside_word},
 }};
@@ -57,7 +57,7 @@ class NameWords {
     words.emplace_back(part);
     for (const std::string& word : words) {
       const auto* const known = std::ranges::find(name_words, word, &decltype(name_words)::value_type::first);
-      found |= known == name_words.end() ? 0U : known->second;
+      found |= known == name_words.end() ? NameWord() : known->second;
     }
     if (known_.size() < most_known) {
       known_.emplace(part, found);

@@ -80,14 +80,15 @@ TEST_CASE("a model's own tensors are weights, biases or neither, and what is bes
   CHECK(collections_of("layers.0.q_proj.lora_a", ValueKind::parameter) == "all weights");
   CHECK(collections_of("lora_unet_down.alpha", ValueKind::parameter) == "all");
   CHECK(collections_of("ema/fc.weight", ValueKind::further) == "all");
-  for (const char* name : {"optim.layers.0.weight.exp_avg", "optimizer.state.layers.0.weight", "ema.fc.weight",
-                           "chained_0.optimizer.state.fc.weight", "app.optim.state.fc.bias", "unet_ema/fc.weight",
-                           "optimizer_0/fc.weight", "zero_pp_rank_0_mp_rank_00_optim_states/fc.weight",
-                           "opt.state.fc.weight.exp_avg_sq", "sgd.fc.weight.momentum_buffer"}) {
+  for (const char* name :
+       {"optim.layers.0.weight.exp_avg", "optimizer.state.layers.0.weight", "chained_0.optimizer.state.fc.weight",
+        "app.optim.state.fc.bias", "optimizer_0/fc.weight", "zero_pp_rank_0_mp_rank_00_optim_states/fc.weight",
+        "opt.state.fc.weight.exp_avg_sq", "sgd.fc.weight.momentum_buffer"}) {
     CAPTURE(name);
     CHECK(collections_of(name, ValueKind::parameter) == "all");
   }
-  for (const char* name : {"optimal.weight", "schema.weight", "expert.avg.weight", "momentum.weight"}) {
+  for (const char* name :
+       {"optimal.weight", "ema.model.0.conv.weight", "ema_gate.weight", "expert.avg.weight", "momentum.weight"}) {
     CAPTURE(name);
     CHECK(collections_of(name, ValueKind::parameter) == "all weights");
   }

@@ -8,6 +8,8 @@
 #include "text/path.hpp"
 #include "text/words.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -422,19 +424,28 @@ class Planner {
       return std::tuple(one.number->number, one.number != one.named, UINT64_MAX - version_of_name(one.name),
                         std::string_view(one.name), !one.has_index());
     });
-    // Two files whose names have other numbers state one step: it counts from anew in each epoch, or not at all.
-    const auto again = std::ranges::adjacent_find(numbered_, [](const Candidate& a, const Candidate& b) {
-      return a.number == b.number && a.stated_in_file() && b.stated_in_file() && a.named.unit == b.named.unit &&
-             a.named != b.named;
-    });
-    if (again != numbered_.end()) {
+    // Three files whose names have other numbers state one step: it counts from anew in each epoch, or not at all. One
+    // of two may be a copy.
+    const auto is_again = [this](std::size_t i) {
+      const Candidate& a = numbered_[i - 1];
+      const Candidate& b = numbered_[i];
+      return a.number == b.number && a.stated_in_file() && b.stated_in_file() && a.named != b.named;
+    };
+    std::size_t again = 2;
+    while (again < numbered_.size() && !(is_again(again - 1) && is_again(again))) {
+      ++again;
+    }
+    const auto other_unit = [this](const Candidate& one) {
+      return one.named.unit != numbered_.front().named.unit || !one.checkpoint.trainer_state.empty();
+    };
+    if (again < numbered_.size() && std::ranges::none_of(numbered_, other_unit)) {
       plan_.steps_repeat = true;
-      plan_.remarks.add(make_problem(ProblemKind::remark, in_quotes(again->name) + " and " +
-                                                              in_quotes(std::next(again)->name) + " both state step " +
-                                                              std::to_string(again->number->number) +
-                                                              ": the numbers in names count"));
+      plan_.remarks.add(make_problem(
+          ProblemKind::remark,
+          fmt::format("{} and {} both state step {}: the numbers in names count", in_quotes(numbered_[again - 1].name),
+                      in_quotes(numbered_[again].name), numbered_[again].number->number)));
       for (Candidate& candidate : numbered_) {
-        candidate.number = candidate.checkpoint.trainer_state.empty() ? candidate.named : candidate.number;
+        candidate.number = candidate.named;
       }
       return choose_numbered();
     }

@@ -382,7 +382,6 @@ class CheckpointLook {
 
   /// Lists all rows. A row that existed before keeps its id; others get new ones.
   void list_rows() {
-    choose_main_sets();
     std::vector<CheckpointRow> rows;
     for (const Checkpoint& checkpoint : plan_.checkpoints) {
       const auto is_whole = [&](const TensorSet& set) {
@@ -398,10 +397,16 @@ class CheckpointLook {
         known_.emplace(row.path, &row);
       }
     }
+    std::vector<Completeness> found;
+    for (Checkpoint& checkpoint : plan_.checkpoints) {
+      const Completeness& state = found.emplace_back(completeness_of(checkpoint));
+      choose_main_sets(checkpoint, state.settled);
+    }
     std::set<std::int64_t> whole;
-    for (const Checkpoint& checkpoint : plan_.checkpoints) {
-      if (list_rows_of(checkpoint, rows)) {
-        whole.insert(checkpoint.step);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      add_rows_of(plan_.checkpoints[i], found[i], rows);
+      if (found[i].was_whole || !(found[i].growing || found[i].partial)) {
+        whole.insert(plan_.checkpoints[i].step);
       }
     }
     listing_->whole = std::move(whole);
@@ -433,16 +438,21 @@ class CheckpointLook {
     return before_ != nullptr && stamp_in(*before_) != stamp_in(*listing_);
   }
 
-  /// Appends the rows of a checkpoint to `all`. A new file or index may change the names in the others. A file that is
-  /// removed from a whole checkpoint does not change them, because the others are likely being removed, too. Returns
-  /// whether all files are there, or were there before some were removed.
-  bool list_rows_of(const Checkpoint& checkpoint, std::vector<CheckpointRow>& all) {
-    std::vector<CheckpointRow> rows = named_rows(checkpoint);
+  struct Completeness {
+    bool was_whole;  ///< All files were there at the look before, and none is new: some may be removed by now.
+    bool growing;    ///< Some file may still be written.
+    bool partial;    ///< Some file is missing.
+    bool settled;    ///< It has the sets that it was written with: no index of shards is due, and nothing was removed.
+  };
+
+  /// Says what is wrong with the files of a checkpoint.
+  Completeness completeness_of(const Checkpoint& checkpoint) {
     const auto is_new = [&](const CheckpointRow& row) {
       return known_row(row) == nullptr && !listing_->headers.find(row.path)->unreadable;
     };
     const auto has_new_index = [&](const TensorSet& set) { return has_changed(set.index); };
-    const bool was_whole = listing_->whole.contains(checkpoint.step) && std::ranges::none_of(rows, is_new) &&
+    const bool was_whole = listing_->whole.contains(checkpoint.step) &&
+                           std::ranges::none_of(named_rows(checkpoint), is_new) &&
                            std::ranges::none_of(checkpoint.sets, has_new_index);
     const std::chrono::nanoseconds age = age_of_newest(checkpoint);
     const bool awaited = !request_.as_it_stands && age < young;
@@ -462,38 +472,47 @@ class CheckpointLook {
       growing = true;
       look_again_after(age);
     }
-    for (CheckpointRow& row : rows) {
-      const CheckpointRow* const known = known_row(row);
-      if (known != nullptr && (growing || (was_whole && before_->beside == listing_->beside))) {
-        row = *known;
-      } else if (known != nullptr && known->same(row)) {
-        row.id = known->id;
-      }
-      if (!growing || row.id != 0) {  // new files count when the checkpoint is whole
-        all.push_back(std::move(row));
-      }
-    }
     if (growing && plan_.checkpoints.size() > 1) {
       tell_left_out(checkpoint.path, "the checkpoint");
     }
-    return was_whole || !(growing || partial);
+    const bool lacks_index =
+        std::ranges::any_of(checkpoint.sets, [](const TensorSet& set) { return set.of > 0 && set.index.empty(); });
+    return {was_whole, growing, partial, !(was_whole || growing || partial || (awaited && lacks_index))};
   }
 
-  /// Chooses the main set of each folder, and notes the others.
-  void choose_main_sets() {
-    for (Checkpoint& checkpoint : plan_.checkpoints) {
-      for (auto set = checkpoint.sets.begin(); set != checkpoint.sets.end();) {
-        const auto end = std::find_if(set, checkpoint.sets.end(), [folder = set->folder](const TensorSet& one) {
-          return one.folder != folder;  // those of one folder are adjacent
-        });
-        const TensorSet* const main =
-            main_set({set, end}, [this](const TensorSet& one) { return has_whole_index(one, *listing_); });
-        for (; set != end; ++set) {
-          set->main = &*set == main;
-          set->own = set->main || main == nullptr;
-          if (!set->files.empty() && (main == nullptr || main->stem != set->stem)) {
-            listing_->beside.insert(set->prefix());
-          }
+  /// Appends the rows of a checkpoint to `all`. A new file or index may change the names in the others. A file that is
+  /// removed from a whole checkpoint does not change them, because the others are likely being removed, too.
+  void add_rows_of(const Checkpoint& checkpoint, const Completeness& state, std::vector<CheckpointRow>& all) const {
+    for (CheckpointRow& row : named_rows(checkpoint)) {
+      const CheckpointRow* const known = known_row(row);
+      const bool renamed = !state.growing && listing_->beside.contains(row.prefix);
+      if (known != nullptr && (state.growing || state.was_whole) && (!renamed || known->prefix == row.prefix)) {
+        row = *known;
+      } else if (known != nullptr && state.was_whole) {
+        row.main = known->main;
+        row.facts = known->facts;
+      } else if (known != nullptr && known->same(row)) {
+        row.id = known->id;
+      }
+      if (!state.growing || row.id != 0) {  // new files count when the checkpoint is whole
+        all.push_back(std::move(row));
+      }
+    }
+  }
+
+  /// Chooses the main set of each folder of a checkpoint. `settled`: notes the others, for the names at all steps.
+  void choose_main_sets(Checkpoint& checkpoint, bool settled) {
+    for (auto set = checkpoint.sets.begin(); set != checkpoint.sets.end();) {
+      const auto end = std::find_if(set, checkpoint.sets.end(), [folder = set->folder](const TensorSet& one) {
+        return one.folder != folder;  // those of one folder are adjacent
+      });
+      const TensorSet* const main =
+          main_set({set, end}, [this](const TensorSet& one) { return has_whole_index(one, *listing_); });
+      for (; set != end; ++set) {
+        set->main = &*set == main;
+        set->own = set->main || main == nullptr;
+        if (settled && !set->files.empty() && (main == nullptr || main->stem != set->stem)) {
+          listing_->beside.insert(set->prefix());
         }
       }
     }
@@ -501,13 +520,13 @@ class CheckpointLook {
 
   /// Returns the rows of a checkpoint, without ids, as a first look names them. A set that is alone has its prefix if
   /// it has that beside others, at another step: names are the same at every step.
-  std::vector<CheckpointRow> named_rows(const Checkpoint& checkpoint) {
+  [[nodiscard]] std::vector<CheckpointRow> named_rows(const Checkpoint& checkpoint) const {
     std::vector<CheckpointRow> rows;
     for (const TensorSet& set : checkpoint.sets) {
       const bool main = set.main && !listing_->beside.contains(set.prefix());
       for (const std::string& file : set.files) {
         const auto header = listing_->headers.find(file);
-        const bool facts = main && set.component.empty() && &file == &set.files.front();
+        const bool facts = set.main && set.component.empty() && &file == &set.files.front();
         rows.push_back({checkpoint.step, file, main ? set.component : set.prefix(), set.own, facts, header->reading,
                         header->stamp});
       }

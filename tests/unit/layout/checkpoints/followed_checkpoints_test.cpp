@@ -150,6 +150,28 @@ TEST_CASE("a file has the same names at every step, with and without an optimize
     CHECK(run.look() == Texts{"30 net/w"});
     CHECK(run.held() == Texts{"10 net/w", "20 net/w", "30 net/w"});
   }
+  SUBCASE("a checkpoint that is still written, or removed, renames nothing at other steps") {
+    const auto write_sharded = [](SavedRun& run, const std::string& step) {
+      run.write(step + "/net-00001-of-00002.safetensors", tensor_file("a"), old_age);
+      run.write(step + "/net-00002-of-00002.safetensors", tensor_file("b"), old_age);
+      run.write(step + "/extra.safetensors", tensor_file("c"), old_age);
+    };
+    const std::string index =
+        R"({"weight_map":{"a":"net-00001-of-00002.safetensors","b":"net-00002-of-00002.safetensors"}})";
+    SavedRun run;
+    write_sharded(run, "step_10");
+    run.write("step_10/net.safetensors.index.json", index, old_age);
+    const Texts first{"10 a", "10 b", "10 extra/c"};
+    CHECK(run.look() == first);
+    write_sharded(run, "step_20");
+    run.look();
+    run.write("step_20/net.safetensors.index.json", index, old_age);
+    run.look();
+    CHECK(run.held() == Texts{"10 a", "10 b", "10 extra/c", "20 a", "20 b", "20 extra/c"});
+    run.remove("step_10/net.safetensors.index.json");
+    run.look();
+    CHECK(run.held() == Texts{"10 a", "10 b", "10 extra/c", "20 a", "20 b", "20 extra/c"});
+  }
   SUBCASE("what is beside the model at another step is not the model where it is alone") {
     SavedRun run;
     run.write("step_10/ema.safetensors", net, old_age);
@@ -166,18 +188,27 @@ TEST_CASE("a step that files with other numbers in their names state is none, al
   SavedRun run;
   write(run, "epoch_1.pt", 1, 499);
   CHECK(run.look() == Texts{"499 epoch", "499 iter"});
-  write(run, "epoch_2.pt", 2, 499);
-  const Texts both{"1 epoch", "1 iter", "2 epoch", "2 iter"};
-  CHECK(run.look() == both);
-  CHECK(run.held() == both);
+  write(run, "epoch_2.pt", 2, 499);  // one of two may be a copy
+  run.look();
+  CHECK(run.held() == Texts{"499 epoch", "499 iter"});
+  write(run, "epoch_3.pt", 3, 499);
+  const Texts all{"1 epoch", "1 iter", "2 epoch", "2 iter", "3 epoch", "3 iter"};
+  CHECK(run.look() == all);
+  CHECK(run.held() == all);
   run.remove("epoch_1.pt");
   run.look();
-  CHECK(run.held() == Texts{"2 epoch", "2 iter"});
+  CHECK(run.held() == Texts{"2 epoch", "2 iter", "3 epoch", "3 iter"});
   SavedRun of_names;
   write(of_names, "ckpt_100.pt", 0, 0);
   write(of_names, "ckpt_200.pt", 0, 0);
-  write(of_names, "ckpt_300.pt", 0, 7);
+  write(of_names, "ckpt_300.pt", 0, 0);
   CHECK(of_names.look() == Texts{"100 epoch", "100 iter", "200 epoch", "200 iter", "300 epoch", "300 iter"});
+  SavedRun of_both;  // names of epochs beside one of a step
+  write(of_both, "epoch_1.pt", 1, 499);
+  write(of_both, "epoch_2.pt", 2, 499);
+  write(of_both, "epoch_3.pt", 3, 499);
+  write(of_both, "step_1000.pt", 4, 1000);
+  CHECK(of_both.look() == Texts{"1000 epoch", "1000 iter", "499 epoch", "499 iter"});
   SavedRun of_files;  // another name of the same step
   write(of_files, "ckpt_100.pt", 1, 100);
   write(of_files, "ckpt_200.pt", 2, 100);
