@@ -1349,6 +1349,7 @@ class Made(unittest.TestCase):
         for step in range(1, 41):
             values = {"model": {"loss_weight": one(0), "score.bias": one(0, shape=(1,))}, "train_loss": one(1),
                       "val_loss": Called(REBUILD_PARAMETER, one(1, shape=(1,)), True, {}), "acc": one(2, "int64"),
+                      "loss_fn.weight": one(0, shape=(1,)), "bce_loss.pos_weight": one(0),
                       "all_losses": one(1, "float32", (2,)), "best": {"loss": one(0)}, "bias": one(0)}
             self.write(f"run/step_{step}.pt", zipped(pickled(values), struct.pack("<d", 1), struct.pack("<d", 1.1**step),
                                                      struct.pack("<q", step)))

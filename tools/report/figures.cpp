@@ -60,7 +60,7 @@ std::string axes_of(const Chart& chart) {
                      chart.y.scale == ScaleKind::logarithmic ? "log" : "linear");
 }
 
-// The pair in which a curve's tensor is that of validation; null: there is none.
+// The pair in which a curve's tensor is that of validation. Null if it has no such pair.
 const TensorPair* pair_of(const TrialReport& trial, const NamedCurve& curve) {
   const auto pair = std::ranges::find(trial.pairs, curve.tensor, &TensorPair::validation);
   return pair == trial.pairs.end() ? nullptr : &*pair;

@@ -59,7 +59,7 @@ bool has_word(const std::string& name, std::initializer_list<std::string_view> k
 bool is_of_bias(const std::string& gradient) {
   const std::string name = gradient.substr(0, gradient.find(':'));
   return name.ends_with("/b") || name.ends_with(".b") ||
-         (has_word(name, {"bias", "biases"}) && !has_word(name, {"weight", "kernel"}));
+         (has_word(name, {"bias", "biases"}) && !has_word(name, {"kernel", "relative", "table", "weight"}));
 }
 
 // The words for a result of a trial.
@@ -180,11 +180,11 @@ std::string unjudged_weights(const TrialReport& trial) {
   constexpr double most_change = 1e4;  // of the norm of all weights
   const auto passed = std::ranges::find(trial.passed_over, "WeightUpdateRatio", &RuleResult::rule);
   const bool unknown =
-      trial.facts.layout == "checkpoints" && passed != trial.passed_over.end() && passed->tensors_matched == 0;
+      trial.facts.layout == "checkpoints" && passed != trial.passed_over.end() && !trial.facts.has_weights;
   std::vector<CurveFacts> norms;
   for (const auto& [name, history] : trial.histories.tensors) {
     if (history.role == (unknown ? Role::other : Role::weight) && !history.scalar() &&
-        !has_word(name, {"adam", "avg", "mask", "masks", "momentum", "mu", "nu", "opt", "optim", "optimizer"})) {
+        !has_word(name, {"adam", "avg", "mask", "masks", "momentum", "mu", "nu", "optim", "optimizer"})) {
       for (const auto& [mode, series] : history.modes) {
         norms.push_back(series.of(Measure::l2).facts());
       }
@@ -389,7 +389,7 @@ Headline headline_of(const TrialReport& trial) {
     return {"unknown", fmt::format("Not sure: {} could not be evaluated", counted(errors, "rule"))};
   }
   if (!trial.facts.problems.empty()) {
-    return {"unknown", "Not sure: not everything could be read"};
+    return {"unknown", "Not sure: see the problems below"};
   }
   if (!trial.facts.incomplete.empty()) {
     return {"unknown", "Not sure: " + trial.facts.incomplete};

@@ -137,6 +137,7 @@ TrialFacts facts_of(const Trial& trial) {
   }
   facts.modes = mapped(modes, [](Mode mode) { return std::string(to_string(mode)); });
   facts.collections = keys_of(trial.collections());
+  facts.has_weights = !trial.tensor_names({.collections = {"weights"}}).empty();
   facts.scalars = trial.tensor_names({.collections = {"scalars"}});
   facts.superseded = sum_of(trial.superseded(), [](const auto& one) { return one.second; });
   for (const OtherValue& other : trial.other_values()) {

@@ -71,6 +71,7 @@ struct TrialFacts {
   std::uint64_t superseded = 0;
   std::vector<std::string> modes = {};
   std::vector<std::string> collections = {};
+  bool has_weights = false;  ///< Also if none is selected.
   std::map<std::string, WorkerFacts> workers = {};
   std::optional<std::int64_t> exit_code = {};
   std::map<std::string, std::string> hyperparameters = {};  ///< Name to JSON text.

@@ -76,7 +76,7 @@ std::uint64_t stamp_of(const std::string& path) {
     }
     stamp += stamp_of_entry(entry->path());
   }
-  return error && error != std::errc::not_a_directory ? 0 : stamp;  // a file is none
+  return error && error != std::errc::not_a_directory ? 0 : stamp;  // a file has no folder to walk
 }
 
 /// Reads runs, side by side. With --follow, those of `before` are not read again unless they can have changed.

@@ -706,7 +706,8 @@ class Describer {
     tensor_.further = !main_;
     tensor_.part = part_;
     tensor_.scalar = keys_ == 1 && top_ != Pickle::nothing && is_real(type_.dtype) && type_.dtype != Dtype::boolean &&
-                     type_.unread_type.empty() && element_count(type_.shape) == 1 && is_scalar_name(name);
+                     type_.unread_type.empty() && element_count(type_.shape) == 1 && is_scalar_name(name) &&
+                     name.find('.') == std::string_view::npos;  // `score.bias` is a parameter
     tensors_.add(name, type_, tensor_);
   }
 

@@ -10,6 +10,7 @@
 #include "text/limits.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
@@ -593,7 +594,7 @@ TEST_CASE("a warning says which rows of a log do not count although no job went 
   using Texts = std::vector<std::string>;
   const std::string advice = ": give them logs of their own, or a step that no two share (--step-name NAME)";
   CHECK(warnings_of("metrics.csv", "epoch,batch,loss\n0,0,nan\n0,1,nan\n0,2,2\n1,0,inf\n1,1,1.5\n2,0,1.25\n2,1,1\n") ==
-        Texts{"4 rows are superseded by later ones of another 'batch', with 3 values of NaN or infinity" + advice});
+        Texts{"3 rows are superseded by later ones of another 'batch', with 2 values of NaN or infinity" + advice});
   CHECK(warnings_of("metrics.jsonl", R"({"step":0,"rank":0,"loss":NaN}
 {"step":0,"rank":1,"loss":3}
 {"step":1,"rank":0,"loss":2.5}
@@ -607,6 +608,29 @@ TEST_CASE("a warning says which rows of a log do not count although no job went 
         Texts{"rows are superseded by later ones of another 'fold'" + advice});
   CHECK(warnings_of("metrics.csv", "epoch,batch,acc\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n2,0,5\n2,1,6\n") ==
         Texts{"3 rows are superseded by later ones of another 'batch'" + advice});
+  // Equal numbers supersede nothing, be they NaN or not.
+  CHECK(
+      warnings_of("metrics.csv", "step,loss\n0,nan\n0,nan\n1,nan\n1,nan\n2,3\n2,3\n3,3\n3,2\n4,2\n4,1\n5,nan\n5,1\n") ==
+      Texts{"3 rows are superseded by later ones of the same step, with 1 value of NaN or infinity" + advice});
+  // Rows of the other seed supersede more than those that share a step: no number says how many.
+  CHECK(warnings_of("metrics.csv",
+                    "epoch,batch,seed,loss\n0,0,0,3\n0,1,0,2.5\n1,0,0,nan\n1,1,0,2\n2,0,0,1.5\n2,1,0,1\n"
+                    "0,0,1,3.5\n0,1,1,3\n1,0,1,2.5\n1,1,1,2\n2,0,1,1.5\n2,1,1,1\n") ==
+        Texts{"rows are superseded by later ones of another 'seed', with values of NaN or infinity" + advice});
+  const auto rows_of = [](int worker, int from, int to) {
+    std::string rows;
+    for (int step = from; step < to; ++step) {
+      rows += fmt::format("{},{},{}\n", step, worker, 1.0 / (step + worker + 1));
+    }
+    return rows;
+  };
+  // A job that was resumed by another worker, or begun anew soon, and one that ran to its end twice.
+  const std::string worker_header = "step,worker_id,loss\n";
+  CHECK(warnings_of("metrics.csv", worker_header + rows_of(0, 0, 60) + rows_of(1, 51, 120)) == Texts());
+  CHECK(warnings_of("metrics.csv", worker_header + rows_of(0, 0, 60) + rows_of(1, 51, 52)) == Texts());
+  CHECK(warnings_of("metrics.csv", worker_header + rows_of(0, 0, 10) + rows_of(1, 0, 120)) == Texts());
+  CHECK(warnings_of("metrics.csv", worker_header + rows_of(0, 0, 60) + rows_of(1, 0, 60)) ==
+        Texts{"rows are superseded by later ones of another 'worker_id'" + advice});
   const auto sound = {
       // A job that went back behind NaN, with one rank.
       "step,rank,loss\n0,0,3\n1,0,2\n2,0,nan\n1,0,2.5\n2,0,2\n3,0,1\n1,0,2\n2,0,1\n3,0,nan\n2,0,2\n3,0,1\n4,0,0.5\n",
@@ -614,6 +638,8 @@ TEST_CASE("a warning says which rows of a log do not count although no job went 
       "epoch,step,train_loss,val_loss,lr\n0,9,2,,1\n0,9,,2.5,0\n1,19,1,,1\n1,19,,1.5,0\n2,29,0.5,,1\n2,29,,1,0\n",
       // Each row twice.
       "epoch,loss\n0,2\n0,2\n1,1\n1,1\n2,0.5\n2,0.5\n3,nan\n3,nan\n",
+      // A job that evaluates before it goes on, resumed three times.
+      "step,loss,eval_loss\n0,,9\n1,5,\n2,4,7\n2,,7.5\n3,3,\n4,2,6\n4,,6.5\n5,2,\n6,1,5\n6,,5.5\n7,1,4\n8,1,3\n9,1,2\n",
       // Two losses at the last step only.
       "step,loss\n0,3\n1,2\n2,1\n2,0.5\n2,0.25\n",
   };

@@ -345,6 +345,20 @@ TEST_CASE("newest losses that are all one number are a warning where steps have 
   CHECK(warnings(47).empty());
 }
 
+TEST_CASE("newest losses at a floor, and a running best, may be all one number") {
+  // Each loss falls from 100 to 1.3e-4 at step 45, then is one number. A millionth of 100 is 1e-4.
+  const auto warnings = [](const char* name, float last) {
+    RuleTrial trial({{"losses", {"loss$"}}});
+    for (std::int64_t i = 0; i < 56; ++i) {
+      trial.step(i, Mode::train, i, {{name, {i < 46 ? 100 * std::pow(0.74F, static_cast<float>(i)) : last}}});
+    }
+    return trial.run(loss_not_decreasing).warnings.size();
+  };
+  CHECK(warnings("loss", 1.01234e-4F) == 1);
+  CHECK(warnings("loss", 9.81234e-5F) == 0);
+  CHECK(warnings("best_loss", 1.01234e-4F) == 0);
+}
+
 TEST_CASE("newest losses of each mode and worker are looked at by themselves, and once the job has ended") {
   RuleTrial modes(losses);
   add_losses(modes, {}, Mode::train);

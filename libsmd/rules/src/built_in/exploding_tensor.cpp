@@ -44,7 +44,7 @@ class ExplodingTensor final : public UnitRule {
       evaluate_reductions(step, unit);
     } else if (const std::optional<double> nan = step.computed(unit, nan_count)) {
       const double inf = only_nan_ ? 0 : step.computed(unit, inf_count).value_or(0);
-      // Programs begin with an infinite `best_loss`. If it is infinite again, no loss was finite since.
+      // Programs begin with an infinite `best_loss`. A later infinity counts, also if nothing was validated since.
       const bool start = inf == 1 && unit.record_bytes() <= sizeof(double) && step.series(unit).size() == 1 &&
                          contains(text::split_words(unit.tensor()), "best");
       trigger_if(step, unit, "non_finite", *nan + (start ? 0 : inf), ">", 0);

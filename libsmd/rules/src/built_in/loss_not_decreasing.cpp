@@ -5,6 +5,7 @@
 #include "framework/rule_run.hpp"
 #include "text/escape.hpp"
 #include "text/mapped.hpp"
+#include "text/words.hpp"
 
 #include <fmt/format.h>
 
@@ -363,8 +364,8 @@ class LossNotDecreasing final : public Rule {
   }
 
   /// Returns the first of the newest losses that are all one number, if they are at least ten and a tenth of all while
-  /// those before hardly ever repeat; else null. 0 is not meant: all may be learnt. Nor are logs that keep so few
-  /// digits of this number, five or fewer, that small changes do not show.
+  /// those before hardly ever repeat; else null. 0 and a millionth of the first loss or less are not meant: all may be
+  /// learnt. Nor are logs that keep so few digits of this number, fewer than six, that small changes do not show.
   [[nodiscard]] static const Loss* frozen_since(const Row& row) {
     const std::vector<double> losses = mapped(row.losses, &Loss::value);
     const double now = losses.empty() ? 0 : losses.back();
@@ -377,9 +378,9 @@ class LossNotDecreasing final : public Rule {
     });
     const std::ptrdiff_t repeated = before.end() - std::unique(before.begin(), before.end());
     const auto fewest = std::max<std::size_t>(10, row.count / 10);
-    return now != 0 && losses.size() - before.size() >= fewest && !is_rounded && 20 * repeated < std::ssize(before)
-               ? &row.losses[before.size()]
-               : nullptr;
+    const bool is_floor = now == 0 || std::abs(now) <= 1e-6 * std::abs(losses.front());
+    const bool is_frozen = losses.size() - before.size() >= fewest && 20 * repeated < std::ssize(before);
+    return is_frozen && !is_floor && !is_rounded ? &row.losses[before.size()] : nullptr;
   }
 
   /// Warns, once no further step will come, of losses after the last check that would trigger (where steps have modes,
@@ -398,6 +399,7 @@ class LossNotDecreasing final : public Rule {
                                     : row.passed != 0 && row.passed != row.count;
       const std::optional<Finding> finding = run.whole() && has_rest ? compare_quarters(key, row) : std::nullopt;
       const Loss* const no_number = no_number_of(row, too_few);
+      const bool is_best = contains(text::split_words(tensor), "best");  // so far: constant by design
       if (finding && !too_few) {
         summary.warn(fmt::format("the last check was before the newest {} of {} values; with them, {}",
                                  row.count - row.passed, row.count, printable(run.shown(worker, finding->message))));
@@ -411,7 +413,7 @@ class LossNotDecreasing final : public Rule {
       } else if (run.whole() && row.count >= 4 * newest && explodes(row)) {
         summary.warn(fmt::format("{}: of the {} values from step {} on, most are far above those before",
                                  printable(name), newest, row.losses.end()[-newest].step.value));
-      } else if (const Loss* const frozen = frozen_since(row); run.whole() && frozen != nullptr) {
+      } else if (const Loss* const frozen = run.whole() && !is_best ? frozen_since(row) : nullptr; frozen != nullptr) {
         summary.warn(fmt::format("{} is exactly {} from step {} on; has training stopped, or is the loss clipped?",
                                  printable(name), frozen->value, frozen->step.value));
       }

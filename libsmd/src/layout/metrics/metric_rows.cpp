@@ -873,9 +873,13 @@ class MetricTaker {
     rows_.writer().set_seen(before != nullptr && returned.count < before->count);
     if (series.has_value && series.last_bits && step <= series.last_step) {
       const bool again = step == series.last_step;
+      const bool differs = bits != series.last_bits;
+      const double back = differs ? static_cast<double>(series.last_step) - static_cast<double>(step) : 0;
       column.again += again ? 1 : 0;
-      column.lost += again && !std::isfinite(std::bit_cast<double>(*series.last_bits)) ? 1 : 0;
-      (again ? column.others : column.turns) += bits != series.last_bits ? 1 : 0;
+      column.others += again && differs ? 1 : 0;
+      column.lost += again && differs && !std::isfinite(std::bit_cast<double>(*series.last_bits)) ? 1 : 0;
+      column.last_step = std::max(column.last_step, series.last_step);
+      column.back = std::max(column.back, back);
     }
     if (rows_.take_number(series, kind_of(column), step, Dtype::float64, bits, time)) {
       returned.add(step, bits);

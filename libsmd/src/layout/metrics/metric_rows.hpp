@@ -28,10 +28,11 @@ struct MetricColumn {
   std::uint64_t texts = 0;
   std::uint64_t fractions = 0;       ///< Rows of which it is the step, and no whole number,
   std::uint64_t first_fraction = 0;  ///< and where the first of them is.
-  std::uint64_t again = 0;           ///< Numbers at the step of the one before, which they supersede,
-  std::uint64_t others = 0;          ///< and which is another number,
-  std::uint64_t lost = 0;            ///< and which is NaN or infinite.
-  std::uint64_t turns = 0;           ///< Numbers at an earlier step than another number before.
+  std::uint64_t again = 0;           ///< Numbers at the step of the number before.
+  std::uint64_t others = 0;          ///< Of these: numbers that differ from the one before, and supersede it.
+  std::uint64_t lost = 0;            ///< Of these: numbers that supersede NaN or an infinity.
+  std::int64_t last_step = 0;        ///< The greatest before a number that is not at a later step.
+  double back = 0;                   ///< The most steps that were gone back to a number that differs.
   std::uint32_t next = no_id;        ///< The one that followed last time.
   std::uint32_t series = no_id;      ///< Its id in the table of series, once it had a number.
 };

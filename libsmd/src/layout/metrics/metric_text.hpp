@@ -25,7 +25,7 @@ enum class MetricForm : std::uint8_t { csv, lines, array };
 /// Returns the form of a log, by the first character after NULs and blanks; nullopt if the text has nothing else.
 [[nodiscard]] std::optional<MetricForm> form_of(std::string_view text) noexcept;
 
-/// Returns a text from the first `wanted` that stands in no quotes on; empty if there is none.
+/// Returns the text from the first `wanted` on that is not in quotes. Empty if no such character occurs.
 [[nodiscard]] std::string_view from_unquoted(std::string_view text, char wanted) noexcept;
 
 /// Splits rows into fields. Leaves out quotes around fields, and blanks on both sides of the quotes.

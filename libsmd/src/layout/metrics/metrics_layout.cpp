@@ -154,7 +154,7 @@ void add_notes(const MetricCursor& cursor, bool exact, ProblemList& notes) {
   std::array<std::uint64_t, 2> repeated{};  // rows with another value, where many steps have several; then of losses
   std::array<std::uint64_t, 2> lost{};
   std::string_view apart;  // the first column that tells such rows apart
-  bool turns = false;      // where it changes, the step goes back
+  bool turns = false;      // where it changes, the step goes back over more than half of all
   std::string_view empty;  // the first column of a loss without a value
   for (std::uint32_t id = 0; id < cursor.columns.size(); ++id) {
     const MetricColumn& column = cursor.columns[id];
@@ -164,14 +164,17 @@ void add_notes(const MetricCursor& cursor, bool exact, ProblemList& notes) {
       empty = empty.empty() ? cursor.names[id] : empty;
     }
     const std::uint64_t steps = column.numbers - column.again;
-    if (steps >= 3 && column.others >= 3 && 10 * column.others > steps) {
-      repeated[loss ? 1 : 0] = std::max(repeated[loss ? 1 : 0], column.again);
+    if (steps >= 3 && column.others >= 3 && 2 * column.others >= steps) {
+      repeated[loss ? 1 : 0] = std::max(repeated[loss ? 1 : 0], column.others);
       lost[loss ? 1 : 0] += column.lost;
     }
     const bool of_run = contains(run_columns, cursor.names[id]);
-    if (column.others + column.turns != 0 && (of_run || cursor.names[id] == "batch")) {
-      apart = apart.empty() ? cursor.names[id] : apart;
-      turns = turns || (of_run && column.turns != 0);
+    // A job that is resumed goes back less.
+    const bool turned =
+        of_run && 2 * column.back > static_cast<double>(std::max(column.last_step, cursor.last_step.value_or(0)));
+    if ((turned && !turns) || (apart.empty() && column.others != 0 && (of_run || cursor.names[id] == "batch"))) {
+      apart = cursor.names[id];
+      turns = turned;
     }
     if (column.texts != 0 && column.role != MetricColumn::Role::wall_time) {  // these have a note of their own
       const std::string text = fmt::format("'{}': {} not numeric and left out", printable(cursor.names[id]),
@@ -189,7 +192,8 @@ void add_notes(const MetricCursor& cursor, bool exact, ProblemList& notes) {
   }
   const std::size_t of = any_loss ? 1 : 0;
   if (turns || (repeated[of] != 0 && (any_loss || !apart.empty()))) {
-    std::string text = exact && repeated[of] != 0 ? text::counted(repeated[of], "row") : "rows";
+    exact = exact && !turns;  // rows at earlier steps are not counted
+    std::string text = exact ? text::counted(repeated[of], "row") : "rows";
     text +=
         " are superseded by later ones of " + (apart.empty() ? "the same step" : fmt::format("another '{}'", apart));
     text +=
