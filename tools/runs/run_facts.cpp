@@ -232,8 +232,7 @@ Cell cell_of(const std::optional<ScalarValue>& value) {
 RunFacts read_run(const std::string& path, std::string run, const RunsOptions& options, unsigned jobs,
                   Diagnostics& messages) {
   RunFacts facts = {.trial = path, .run = std::move(run)};
-  TrialOptions reading = options.reading.trial_options();
-  reading.jobs = jobs;
+  TrialOptions reading = options.reading.trial_options({}, jobs);
   reading.until_it_grows = options.following.follow;  // without it, every log counts as ended
   const auto open = [&](const TrialOptions& as) -> std::optional<Trial> {
     try {

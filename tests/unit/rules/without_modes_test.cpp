@@ -713,7 +713,7 @@ TEST_CASE("ExplodingTensor passes over the infinite best value with which a prog
   CHECK(triggered("best_loss", 2, INFINITY) == Steps{1});
   CHECK(triggered("best_loss", NAN, 2) == Steps{0});
   CHECK(triggered("loss", INFINITY, 2) == Steps{0});
-  CHECK(triggered_at(evaluate(MemoryTrial().elements(0, "best", {2, INFINITY, 2}), "ExplodingTensor")) == Steps{0});
+  CHECK(triggered_at(evaluate(MemoryTrial().elements(0, "best", {INFINITY, 2}), "ExplodingTensor")) == Steps{0});
 }
 
 TEST_CASE("a histogram that is missing where its siblings were saved is a warning") {

@@ -14,6 +14,7 @@ namespace {
 
 constexpr Reduction nan_count{.kind = ReductionKind::nan};
 constexpr Reduction inf_count{.kind = ReductionKind::inf};
+constexpr Reduction all_count{.kind = ReductionKind::count};
 
 // The reductions that are NaN only if an element is.
 constexpr std::array<std::string_view, 10> telling_nan = {"min",     "max",      "l1",      "l2",     "abs_min",
@@ -29,6 +30,7 @@ class ExplodingTensor final : public UnitRule {
   void need(StepNeeds& step, const Unit& unit) override {
     step.computed(unit, nan_count);
     step.computed(unit, inf_count);
+    step.computed(unit, all_count);
     if (unit.has_value()) {
       return;
     }
@@ -45,7 +47,7 @@ class ExplodingTensor final : public UnitRule {
     } else if (const std::optional<double> nan = step.computed(unit, nan_count)) {
       const double inf = only_nan_ ? 0 : step.computed(unit, inf_count).value_or(0);
       // Programs begin with an infinite `best_loss`. A later infinity counts, also if nothing was validated since.
-      const bool start = inf == 1 && unit.record_bytes() <= sizeof(double) && step.series(unit).size() == 1 &&
+      const bool start = inf == 1 && step.computed(unit, all_count) == 1.0 && step.series(unit).size() == 1 &&
                          contains(text::split_words(unit.tensor()), "best");
       trigger_if(step, unit, "non_finite", *nan + (start ? 0 : inf), ">", 0);
     }

@@ -475,9 +475,15 @@ class CheckpointLook {
     if (growing && plan_.checkpoints.size() > 1) {
       tell_left_out(checkpoint.path, "the checkpoint");
     }
-    const bool lacks_index =
-        std::ranges::any_of(checkpoint.sets, [](const TensorSet& set) { return set.of > 0 && set.index.empty(); });
-    return {was_whole, growing, partial, !(was_whole || growing || partial || (awaited && lacks_index))};
+    const auto is_without_index = [](const TensorSet& set) { return set.of > 0 && set.index.empty(); };
+    const bool lacked_index = listing_->lacking_index.erase(checkpoint.step) != 0;
+    const bool lacks_index = awaited && std::ranges::any_of(checkpoint.sets, is_without_index);
+    if (lacks_index) {
+      look_again_after(age);
+      listing_->lacking_index.insert(checkpoint.step);
+    }
+    const bool settled = !growing && !partial && !lacks_index && (lacked_index || !was_whole);
+    return {was_whole, growing, partial, settled};
   }
 
   /// Appends the rows of a checkpoint to `all`. A new file or index may change the names in the others. A file that is

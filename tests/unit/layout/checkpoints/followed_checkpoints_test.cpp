@@ -171,6 +171,14 @@ TEST_CASE("a file has the same names at every step, with and without an optimize
     run.remove("step_10/net.safetensors.index.json");
     run.look();
     CHECK(run.held() == Texts{"10 a", "10 b", "10 extra/c", "20 a", "20 b", "20 extra/c"});
+    SavedRun without;  // no index comes
+    without.write("step_10/net.safetensors", net, old_age);
+    without.look();
+    write_sharded(without, "step_20");
+    without.look();
+    without.request.now += std::chrono::seconds(60);
+    without.look();
+    CHECK(without.held() == Texts{"10 net/w", "20 extra/c", "20 net/a", "20 net/b"});
   }
   SUBCASE("what is beside the model at another step is not the model where it is alone") {
     SavedRun run;
