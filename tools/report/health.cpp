@@ -389,7 +389,7 @@ Headline headline_of(const TrialReport& trial) {
     return {"unknown", fmt::format("Not sure: {} could not be evaluated", counted(errors, "rule"))};
   }
   if (!trial.facts.problems.empty()) {
-    return {"unknown", "Not sure: see the problems below"};
+    return {"unknown", "Not sure: " + text::listed(trial.facts.problems, 1)};
   }
   if (!trial.facts.incomplete.empty()) {
     return {"unknown", "Not sure: " + trial.facts.incomplete};

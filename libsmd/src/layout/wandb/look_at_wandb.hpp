@@ -25,7 +25,7 @@ struct WandbFile : GrowingFile {          // up to the first chunk that was not 
 struct WandbFacts {
   enum class Role : std::uint8_t { tensor, timestamp, own_step, nothing };
   Role role = Role::tensor;
-  std::size_t rank = 0;       ///< Among the names that could be the step of all records; their number if it is none.
+  std::size_t rank = 0;       ///< In `global_step_names`; as great as their number for other names.
   bool text = false;          ///< It had a text as a value: its nulls are no numbers until one came.
   bool number = false;        ///< An earlier reading found numbers: its nulls are NaN.
   bool left_out = false;      ///< Nulls were left out: no number had come yet.
