@@ -419,14 +419,16 @@ void add_trial(py::module_& module) {
           "How the files are laid out: debugger, tensorboard, …")
       .def_property_readonly(
           "remote", [](const Trial& t) { return is_remote_path(t.path()); }, "Whether it is on S3.")
-      .def_property_readonly("problems", &Trial::problems, "What was found wrong with files.")
-      .def_property_readonly("ended", &Trial::ended, "Whether the job has ended.")
-      .def_property_readonly("exit_code", &Trial::exit_code,
+      .def_property_readonly("problems", py::cpp_function(&Trial::problems, Unlocked()),
+                             "What was found wrong with files.")
+      .def_property_readonly("ended", py::cpp_function(&Trial::ended, Unlocked()), "Whether the job has ended.")
+      .def_property_readonly("exit_code", py::cpp_function(&Trial::exit_code, Unlocked()),
                              "The job's exit code if its files have it, as those of W&B do; else None.")
-      .def_property_readonly("num_workers", &Trial::num_workers, "How many workers the job said would save.")
-      .def_property_readonly("last_complete_step", &Trial::last_complete_step,
+      .def_property_readonly("num_workers", py::cpp_function(&Trial::num_workers, Unlocked()),
+                             "How many workers the job said would save.")
+      .def_property_readonly("last_complete_step", py::cpp_function(&Trial::last_complete_step, Unlocked()),
                              "The last global step that is complete; None if none is.")
-      .def_property_readonly("_hyperparameters", &Trial::hyperparameters)
+      .def_property_readonly("_hyperparameters", py::cpp_function(&Trial::hyperparameters, Unlocked()))
       .def("_has_tensor", &Trial::has_tensor, Unlocked())
       .def("_tensor_names", &tensor_names, Unlocked())
       .def("_steps", py::overload_cast<Mode, bool>(&Trial::steps, py::const_), Unlocked())

@@ -251,7 +251,8 @@ PYBIND11_MODULE(_hook, module) {
       .def("_add_collections", &add_collections)
       .def("_all_collections", &all_collections)
       .def(
-          "flush", [](SharedHook& hook) { hook.wait(&Hook::flush); }, "Waits until everything is written.")
+          "flush", [](SharedHook& hook) { hook.wait(&Hook::flush); },
+          "Ends the step and waits until everything is written.")
       .def("close", &SharedHook::close, "Ends the job: what was saved is complete.")
       .def("_end", &SharedHook::end);
 }

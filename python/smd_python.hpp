@@ -127,8 +127,13 @@ struct type_caster<smd::detail::StepNumber<Tag>> : type_caster<std::int64_t> {
   template <class>
   using cast_op_type = Step;
   operator Step() const { return Step(value); }
-  bool load(handle source, bool convert) {
-    if (!type_caster<std::int64_t>::load(source, convert)) {
+  bool load(handle source, bool /*convert*/) {
+    // What is no integer, such as a float of NumPy or PyTorch, would be cut off by a conversion.
+    const object index = reinterpret_steal<object>(PyNumber_Index(source.ptr()));
+    if (!index) {
+      PyErr_Clear();
+    }
+    if (!index || !type_caster<std::int64_t>::load(index, false)) {
       smd::python::refuse(source, "step: an integer of 64 bits");
     }
     return true;

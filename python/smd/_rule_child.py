@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import json
 import os
+import re
 import socket
 import sys
 import traceback
@@ -132,6 +133,13 @@ def _error(error):
     return {"error": last + where, "traceback": traceback.format_exc()}
 
 
+def _json(reply):
+    """Returns a line of JSON. Halves of surrogate pairs, which no JSON has, are shown as escapes."""
+    text = json.dumps(reply, ensure_ascii=False)
+    text = re.sub("[\ud800-\udfff]", lambda half: f"\\\\u{ord(half[0]):04x}", text)
+    return text.encode() + b"\n"
+
+
 def main(descriptor):
     install(force=True)
     calls = {"load": load, "start": start, "step": step, "end": end}
@@ -143,4 +151,4 @@ def main(descriptor):
             except (Exception, SystemExit) as error:
                 reply = _error(error)
             sys.stdout.flush()
-            line.sendall(json.dumps(reply).encode() + b"\n")
+            line.sendall(_json(reply))

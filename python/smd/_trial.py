@@ -169,11 +169,15 @@ class Trial(_core.Trial):
 
     def tensor_names(self, regex: Texts = None, collection: Texts | Collection = None, names: Texts = None,
                      exclude: Texts = None, step: int | None = None, mode: AnyMode = None) -> list[str]:
-        """Returns the tensors that a pattern finds, in a collection or among names, without those that exclude finds."""
+        """Returns the tensors that a pattern finds, in a collection or among names, without those that exclude finds. All
+        are selected if none of the first three is given; an empty list selects none."""
         if isinstance(collection, Collection):
             names, regex = [*_list(names), *collection.tensor_names], [*_list(regex), *collection.include_regex]
             collection = None if collection.tensor_names or collection.include_regex else collection.name
-        return self._tensor_names(_list(names), _list(regex), _list(collection), _list(exclude),
+        given = [_list(names), _list(regex), _list(collection)]
+        if not any(given) and any(one is not None for one in (names, regex, collection)):
+            return []
+        return self._tensor_names(*given, _list(exclude),
                                   None if step is None else (step, mode), mode)
 
     def tensor(self, tname: str) -> Tensor:

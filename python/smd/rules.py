@@ -69,7 +69,7 @@ def _text(name: str, value: Any) -> str:
     try:
         values = list(value)
     except TypeError:
-        if value is None or hasattr(value, "__float__"):
+        if hasattr(value, "__float__"):
             return str(value)
         raise _refused(name, f"{value!r} is neither a text, a number nor a list") from None
     items = [_text(name, item) for item in values]
@@ -88,13 +88,14 @@ def run(trial: smd.Trial | str | os.PathLike[str], rule: str, *other_trials: smd
     """Evaluates a rule over the steps that are there; with keep_going also after the first step that triggers.
     Parameters have the names of smd-rules(7); lists may be lists, sets or other iterables, whose items have no commas;
     patterns may be compiled; modes may be a `Mode`. The trial to compare with is an argument, or else the parameter
-    other_trial. Trials may be given as paths. Raises ConfigurationError, also for more trials than the rule compares
-    with."""
+    other_trial. A parameter that is None counts as not given. Trials may be given as paths. Raises ConfigurationError,
+    also for more trials than the rule compares with."""
     texts = {}
+    parameters = {name: value for name, value in parameters.items() if value is not None}
     for name, value in parameters.items():
         of_list = isinstance(value, re.Pattern) and name in _rules.lists(rule)
         texts[name] = _text(name, [value] if of_list else value)
-    named = [parameters[name] for name in ("other_trial", "other_trial_0") if parameters.get(name) not in (None, "")]
+    named = [parameters[name] for name in ("other_trial", "other_trial_0") if parameters.get(name, "") != ""]
     others = [smd._opened(one) for one in (*other_trials, *named)]
     if other_trials:
         texts["other_trial"] = others[0].path

@@ -4,6 +4,7 @@
 
 import copy
 import ctypes
+import decimal
 import hashlib
 import json
 import os
@@ -857,7 +858,9 @@ class Rules(unittest.TestCase):
         self.assertEqual(result.params["tensor_regex"], "(?i)LOSS,acc")
         result = smd.rules.run(trial, "CheckInputImages", regex=re.compile("^w{1,2}$"))  # one pattern, not a list
         self.assertEqual(result.params["regex"], "^w{1,2}$")
-        for value in ({"acc": 1}, b"acc", object(), re.compile(b"acc")):
+        for rule, name in (("ExplodingTensor", "tensor_regex"), ("Overfit", "patience")):  # None is not given
+            self.assertEqual(smd.rules.run(trial, rule, **{name: None}).params, smd.rules.run(trial, rule).params)
+        for value in ({"acc": 1}, b"acc", object(), re.compile(b"acc"), [None]):
             with self.assertRaisesRegex(smd.ConfigurationError, "neither a text|for bytes, not for text"):
                 smd.rules.run(trial, "ExplodingTensor", tensor_regex=value)
         for value in (re.compile(" loss"), [re.compile("")]):
@@ -1013,6 +1016,30 @@ class Others(unittest.TestCase):
                                  [("differs", None, None)])
             changed, = smd.diff(a, trial("changed", 0.5, b"\1\5"))
             self.assertEqual((changed.differing, changed.max_abs), (1, 3))
+
+    def test_an_empty_list_selects_nothing(self):
+        log = smd.open(os.path.join(FIXTURES, "tb-logs", "sick"))
+        everything = log.tensor_names()
+        self.assertIn("train/loss", everything)
+        for selector in ("regex", "names", "collection"):
+            for empty in ([], (), iter([])):
+                self.assertEqual(log.tensor_names(**{selector: empty}), [])
+            self.assertEqual(log.tensor_names(**{selector: None}), everything)
+        self.assertEqual(log.tensor_names(regex=[], names="train/loss"), ["train/loss"])
+        self.assertEqual(log.tensor_names(exclude=[]), everything)
+        self.assertEqual(len(log.scalars(names=[])["value"]), 0)
+        self.assertEqual(smd.diff(log, log, []), [])
+
+    def test_steps_are_integers(self):
+        log = smd.open(os.path.join(FIXTURES, "tb-logs", "sick"))
+        step = log["train/loss"].steps()[0]
+        for good in (np.int64(step), np.array(step), np.uint8(step)):
+            self.assertEqual(log["train/loss"].value(good), log["train/loss"].value(step))
+        for wrong in (np.float32(step), np.float16(step), np.float64(step), float(step), decimal.Decimal(step), str(step)):
+            with self.assertRaises(smd.InvalidArgument):
+                log["train/loss"].value(wrong)
+            with self.assertRaises(smd.InvalidArgument):
+                smd.open(log.path, range_steps=(wrong, None))
 
     def test_diff_refuses_tolerances(self):
         log = smd.open(os.path.join(FIXTURES, "tb-logs", "sick"))

@@ -97,6 +97,22 @@ class Python(unittest.TestCase):
         records, err = self.records(DIGITS, "--python", TROUBLED + ":NeedsNumber", "-p", "number=x", status=4)
         self.assertTrue(records[0]["message"].startswith("ValueError: invalid literal for int()"), records)
 
+    def test_a_message_with_bytes_costs_no_other_rule(self):
+        with tempfile.TemporaryDirectory() as folder:
+            rule = os.path.join(folder, "bytes_rule.py")
+            with open(rule, "w", encoding="utf-8") as file:
+                file.write("from smdebug.rules import Rule\n"
+                           "class Bytes(Rule):\n"
+                           "    def invoke_at_step(self, step):\n"
+                           "        raise ValueError('caf\\udce9')\n"
+                           "class Calm(Rule):\n"
+                           "    def invoke_at_step(self, step):\n"
+                           "        return False\n")
+            records, _ = self.records(DIGITS, "--python", rule, status=4)
+            self.assertEqual([(record["rule"], record["status"]) for record in records],
+                             [("Bytes", "Error"), ("Calm", "NoIssuesFound")])
+            self.assertIn("ValueError: caf\\udce9", records[0]["message"])
+
     def test_a_missing_file_is_damage(self):
         """The rule asks for the gradients of step 10, whose event file is missing; 3 steps have no gradients."""
         with tempfile.TemporaryDirectory() as folder:
