@@ -83,6 +83,37 @@ def main():
     assert compared > 2000, compared
     check_unreadable(options)
     check_resumed(options)
+    check_half_written(options)
+
+
+def check_half_written(options):
+    """Half a line and half a record of logs that grow are awaited: no value is made of them, and no damage."""
+    tool = os.path.abspath(os.path.join(options.tools, "smd-runs"))
+    exp1 = os.path.join(options.logs, "sweep/exp1")
+    events = os.path.join(exp1, *os.listdir(exp1))
+    with open(events, "rb") as source:
+        whole = {"table/metrics.csv": b"step,loss\n1,0.5\n2,0.45\n3,0.4\n",
+                 "events/" + os.path.basename(events): source.read()}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in whole.items():
+            os.mkdir(os.path.dirname(os.path.join(folder, name)))
+            with open(os.path.join(folder, name), "wb") as log:
+                log.write(text[:-2])
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(tool, [tool, folder, "-F", "--interval", "0.05", "--timeout", "60", "--columns",
+                             "run,steps,loss"],
+                      dict(os.environ, TERM="xterm", NO_COLOR="1"))
+        shown = read_until(terminal, rb"(?s)events +5 .*table +2 +0.45")
+        for name, text in whole.items():
+            with open(os.path.join(folder, name), "ab") as log:
+                log.write(text[-2:])
+        shown += read_until(terminal, rb"(?s)events +6 .*table +3 +0.4\D")
+        os.kill(pid, signal.SIGINT)
+        os.waitpid(pid, 0)
+        os.close(terminal)
+        assert re.search(rb"(?s)events +6 .*table +3 +0.4\D", shown), shown
+        assert b"Damaged" not in shown and b"exactly 0" not in shown, shown
 
 
 def check_resumed(options):

@@ -57,26 +57,34 @@ FoundRuns found_runs(const std::vector<std::string>& places, const RunsOptions& 
   return runs;
 }
 
-/// A number that changes with what is at or below a local path, by times and sizes; 0 if that is unknown.
-std::uint64_t stamp_of(const std::string& path) {
+/// What says whether a run can have changed.
+struct Stamp {
+  std::uint64_t number = 0;        ///< Changes with what is at or below a local path, by times and sizes; 0: unknown.
+  fs::file_time_type newest = {};  ///< When anything was written there last.
+};
+
+Stamp stamp_of(const std::string& path) {
   std::error_code error;
-  const auto stamp_of_entry = [&](const fs::path& entry) {
-    const std::uint64_t size = fs::file_size(entry, error);
-    return size + static_cast<std::uint64_t>(fs::last_write_time(entry, error).time_since_epoch().count());
+  Stamp stamp;
+  const auto add = [&](const fs::path& entry) {
+    stamp.number += fs::file_size(entry, error);  // a folder has none, which is no error
+    const fs::file_time_type time = fs::last_write_time(entry, error);
+    stamp.number += static_cast<std::uint64_t>(time.time_since_epoch().count());
+    stamp.newest = std::max(stamp.newest, time);
   };
-  std::uint64_t stamp = stamp_of_entry(path);
+  add(path);
   if (error) {
-    return 0;
+    return {};
   }
   const fs::recursive_directory_iterator end;
   for (fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied, error); entry != end;
        entry.increment(error)) {
     if (entry->is_symlink(error) && entry->is_directory(error)) {
-      return 0;  // the loop does not see what is below it
+      return {};  // the loop does not see what is below it
     }
-    stamp += stamp_of_entry(entry->path());
+    add(entry->path());
   }
-  return error && error != std::errc::not_a_directory ? 0 : stamp;  // a file has no folder to walk
+  return error && error != std::errc::not_a_directory ? Stamp() : stamp;  // a file has no folder to walk
 }
 
 /// Reads runs, side by side. With --follow, those of `before` are not read again unless they can have changed.
@@ -90,21 +98,22 @@ std::vector<RunFacts> read_runs(const FoundRuns& found, const std::vector<RunFac
   runs.reserve(found.paths.size());
   OperandSource source = OperandSource::of(found.paths);
   messages.name_trials(found.paths.size() > 1);
-  visit_in_turn(source, {.doing = "reading runs", .jobs = options.reading.jobs}, messages,
-                [&](const Visit& visit) -> Show {
-                  const std::string& path = visit.operand;
-                  const auto old = known.find(path);
-                  const bool over = old != known.end() && old->second->over;
-                  const std::uint64_t stamp = options.following.follow && !over ? stamp_of(path) : 0;
-                  const bool same = over || (stamp != 0 && old != known.end() && stamp == old->second->stamp);
-                  const auto facts = std::make_shared<RunFacts>(
-                      same ? *old->second : read_run(path, found.names.at(path), options, visit.jobs, messages));
-                  facts->stamp = facts->rests ? stamp : 0;
-                  return [&runs, facts] {
-                    runs.push_back(std::move(*facts));
-                    return true;
-                  };
-                });
+  visit_in_turn(
+      source, {.doing = "reading runs", .jobs = options.reading.jobs}, messages, [&](const Visit& visit) -> Show {
+        const std::string& path = visit.operand;
+        const auto old = known.find(path);
+        const bool over = old != known.end() && old->second->over;
+        const Stamp stamp = options.following.follow && !over ? stamp_of(path) : Stamp();
+        const bool same = over || (stamp.number != 0 && old != known.end() && stamp.number == old->second->stamp);
+        const bool grows = stamp.number != 0 && fs::file_time_type::clock::now() - stamp.newest < young;
+        const auto facts = std::make_shared<RunFacts>(
+            same ? *old->second : read_run(path, found.names.at(path), options, visit.jobs, grows, messages));
+        facts->stamp = facts->rests ? stamp.number : 0;
+        return [&runs, facts] {
+          runs.push_back(std::move(*facts));
+          return true;
+        };
+      });
   return runs;
 }
 

@@ -24,9 +24,6 @@ namespace {
 /// How many losses of a run are kept to choose among, if none is asked for.
 constexpr std::size_t most_losses = 32;
 
-/// While a file is younger, in seconds, it may be half written, and time alone may change how it is read.
-constexpr std::int64_t young = 120;
-
 /// The parts of the mode that tells most of a run: EVAL, else TRAIN, else all parts; without empty ones, by worker.
 std::vector<ColumnPart> parts_that_count(const ScalarColumn& column) {
   std::vector<ColumnPart> parts;
@@ -183,7 +180,7 @@ void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsign
   facts.ended = trial.ended();
   facts.over = facts.status == "ended" && (trial.layout().marks_steps || is_remote_path(facts.trial));
   facts.files = file_totals(trial);
-  facts.rests = facts.files && age_of(*facts.files) >= young && !partly_unread(trial);
+  facts.rests = facts.files && std::chrono::seconds(age_of(*facts.files)) >= young && !partly_unread(trial);
   facts.steps = steps.size();
   facts.last_step = steps.empty() ? std::nullopt : std::optional(steps.back().value);
   facts.pace = pace_of(trial, steps, messages);
@@ -229,11 +226,12 @@ Cell cell_of(const std::optional<ScalarValue>& value) {
   return Elements(TensorView(value->dtype, {}, bytes)).cell(0);
 }
 
-RunFacts read_run(const std::string& path, std::string run, const RunsOptions& options, unsigned jobs,
+RunFacts read_run(const std::string& path, std::string run, const RunsOptions& options, unsigned jobs, bool grows,
                   Diagnostics& messages) {
   RunFacts facts = {.trial = path, .run = std::move(run)};
   TrialOptions reading = options.reading.trial_options({}, jobs);
   reading.until_it_grows = options.following.follow;  // without it, every log counts as ended
+  reading.as_it_stands = !grows;
   const auto open = [&](const TrialOptions& as) -> std::optional<Trial> {
     try {
       return Trial::open(path, as);
@@ -242,9 +240,14 @@ RunFacts read_run(const std::string& path, std::string run, const RunsOptions& o
       if (!facts.awaited) {
         throw;
       }
-      messages.note_once(path + ": has no data yet, waiting for it");
-      return std::nullopt;
+    } catch (const ReadError& error) {
+      facts.awaited = grows && error.problem.kind == ProblemKind::not_yet;
+      if (!facts.awaited) {
+        throw;
+      }
     }
+    messages.note_once(path + ": has no data yet, waiting for it");
+    return std::nullopt;
   };
   const auto read = [&](Trial& trial) { read_into(facts, trial, options, jobs, messages); };
   with_trial(path, reading, messages, read, {}, open);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -65,9 +66,13 @@ struct RunFacts {
   [[nodiscard]] bool readable() const noexcept { return !layout.empty(); }
 };
 
-/// Reads a run; reports why what cannot be read cannot. `jobs`: threads, as in `TrialOptions`.
+/// While a file is younger, it may be half written, and time alone may change how it is read.
+inline constexpr std::chrono::seconds young{120};
+
+/// Reads a run; reports why what cannot be read cannot. `jobs`: threads, as in `TrialOptions`. `grows`: what is half
+/// written is awaited.
 [[nodiscard]] RunFacts read_run(const std::string& path, std::string run, const RunsOptions& options, unsigned jobs,
-                                Diagnostics& messages);
+                                bool grows, Diagnostics& messages);
 
 /// Prints runs as one table: which scalars and hyperparameters have columns depends on all of them. `may_grow`: columns
 /// that there are not may come later, and are left out.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <functional>
 #include <set>
-#include <utility>
 
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
@@ -127,6 +126,9 @@ class RunTable {
     for (const ShownScalar& scalar : scalars_) {
       const bool asked = scalar.name == options_.best;
       const bool shown = asked || printed(scalar.best_column) || printed(scalar.step_column) || printed("scalars");
+      const bool last_ranks =
+          std::ranges::find(output_.sort, scalar.last_column, &SortKey::column) != output_.sort.end() ||
+          std::ranges::find(output_.where, scalar.last_column, &Comparison::name) != output_.where.end();
       const std::string name = single_quoted(scalar.name);
       if (asked && scalar.guessed) {
         messages.note_once(fmt::format(
@@ -142,7 +144,8 @@ class RunTable {
         if (found->second.of_one_mode && (shown || printed(scalar.last_column))) {
           messages.note_once("of scalars saved in several modes, the values of EVAL are taken, else those of TRAIN");
         }
-        if (found->second.doubted_zero && scalar.least && shown) {
+        const bool ends_so = last_ranks && found->second.last && found->second.last->number == 0;
+        if (found->second.doubted_zero && scalar.least && (shown || ends_so)) {
           zeros.emplace_back(run.run);
         }
       }
