@@ -173,8 +173,7 @@ Status Bucket::list_pages(const std::string& name, bool one_level, const std::st
     if (!page) {
       return std::move(page.problem());
     }
-    const bool empty = page->names.empty() && page->folders.empty();
-    if (!empty && left.fetch_sub(1) <= 0) {
+    if (!(page->names.empty() && page->folders.empty()) && left.fetch_sub(1) <= 0) {
       return make_problem(ProblemKind::network,
                           "the listing has more than " + std::to_string(limits::listing_pages) +
                               " pages of 1,000 names, the most allowed (listing_pages); name a folder further down",

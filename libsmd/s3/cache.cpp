@@ -63,9 +63,8 @@ std::optional<Cache::Entry> parse(std::string_view text) {
   }
   const std::string_view numbers = text.substr(magic.size(), numbers_bytes - 4);
   const auto etag_bytes = take<std::uint32_t>(numbers, 0);
-  const auto data_bytes = take<std::uint64_t>(numbers, 12);
   const std::string_view content = text.substr(magic.size() + numbers_bytes);
-  if (etag_bytes > content.size() || data_bytes != content.size() - etag_bytes ||
+  if (etag_bytes > content.size() || take<std::uint64_t>(numbers, 12) != content.size() - etag_bytes ||
       take<std::uint32_t>(text, magic.size() + numbers.size()) != checksum(numbers, content)) {
     return std::nullopt;
   }

@@ -201,8 +201,7 @@ Finding follow_profiles(const CredentialContext& context, std::vector<Role>& rol
     }
     const bool again = std::ranges::any_of(roles, [&](const Role& role) { return role.name == name; });
     // A profile may name itself as the source of its own keys.
-    const bool keys = !setting(*profile, "aws_access_key_id").empty();
-    if (setting(*profile, "role_arn").empty() || (again && keys)) {
+    if (setting(*profile, "role_arn").empty() || (again && !setting(*profile, "aws_access_key_id").empty())) {
       return own_credentials(context, name, *profile);
     }
     if (again) {

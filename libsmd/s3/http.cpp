@@ -29,14 +29,13 @@ struct FreedBy {
   void operator()(auto* pointer) const noexcept { Free(pointer); }
 };
 using Easy = std::unique_ptr<CURL, FreedBy<curl_easy_cleanup>>;
-using HeaderList = std::unique_ptr<curl_slist, FreedBy<curl_slist_free_all>>;
 
 /// A request in progress, on the stack of the thread that waits for it.
 struct Job {
   const HttpRequest* request = nullptr;
   HttpResponse response;
   Easy easy;
-  HeaderList headers;
+  std::unique_ptr<curl_slist, FreedBy<curl_slist_free_all>> headers;
   std::array<char, CURL_ERROR_SIZE> error{};
   bool enough = false;  ///< The required bytes have arrived; the rest is not waited for.
   unsigned header_lines = 0;

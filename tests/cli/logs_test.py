@@ -320,6 +320,30 @@ def follow_other_worker(commands):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def follow_beside(commands):
+    """A run that comes beside the only one of a folder is not read by who follows that, and a warning says so."""
+    folder = tempfile.mkdtemp(prefix="smd-logs-")
+    try:
+        log = Log(f"{folder}/run_train", 1700000000, 100)
+        log.append(scalar(1700000000, 0, "loss", 1))
+        follower = commands.follow("smd-tensor", "-F", "-H", "-s", ":", "--columns", "tensor,value", folder, "loss")
+        follower.wait_for_lines(1, "beside")
+        Log(f"{folder}/run_val", 1700000001, 101).append(scalar(1700000001, 0, "loss", 9))
+        step = 0
+        right = f"smd-tensor: warning: {folder}/run_train: another run has come beside it and is not read"
+        while not any(line.startswith(right) for line in follower.errors):
+            step += 1
+            require(step < 600, f"beside: no warning: {follower.errors}")
+            log.append(scalar(1700000000 + step, step, "loss", 1))
+            time.sleep(0.1)
+        log.append(stop(1700001000, step))
+        lines = follower.end("beside")
+        require(lines == ["loss\t1"] * (step + 1), f"beside: {lines}")
+        require(len(follower.errors) == 2, f"beside: {follower.errors}")  # the note of which folder is read, and it
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def follow_every(commands):
     """A step that grows is the same step for --every: 0, 2 and 4 are kept, with both of their tensors."""
     folder = tempfile.mkdtemp(prefix="smd-logs-")
@@ -457,7 +481,7 @@ def main():
                                       "step,mean"),
                lambda: follow_last(commands), lambda: follow_torn(commands),
                lambda: follow_every(commands),
-               lambda: follow_other_worker(commands),
+               lambda: follow_other_worker(commands), lambda: follow_beside(commands),
                lambda: long_log(commands), lambda: sick_histograms(commands),
                lambda: histogram_of_nothing(commands)]
     checks += [lambda seed=seed: follow_chance(commands, seed) for seed in range(options.seed, options.seed + options.rounds)]

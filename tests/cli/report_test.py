@@ -19,6 +19,7 @@ import threading
 import time
 import unittest
 
+from logs_test import Log, scalar
 from report_page import six, Page, check_page, compare_with_commands, figures, number, table_rows
 
 TRIALS = ""
@@ -409,6 +410,34 @@ class Report(unittest.TestCase):
             with self.subTest(folder=name):
                 compared += self.check_commands(self.page(os.path.join(LOGS, name), status=(0, 1, 4)))
         self.assertGreater(compared, 10)
+
+    def log_headline(self, **series):
+        """Of a log directory of a series of each name: its first step, the distance of two, and the step it goes to.
+        A `__` of a name is a slash."""
+        folder = self.path("log")
+        shutil.rmtree(folder, ignore_errors=True)
+        values = sorted((step, name.replace("__", "/")) for name, steps in series.items() for step in range(*steps))
+        Log(folder, 1700000000, 1).append(b"".join(scalar(1700000001 + i, step, tag, 1e4 / (step + 100))
+                                                   for i, (step, tag) in enumerate(values)))
+        return next(line for line in run("smd-report", folder, "-f", "md")[0].decode().splitlines() if line[:2] == "**")
+
+    def test_a_loss_that_ends_early_in_a_log_directory(self):
+        """It is distinguished from one that counts epochs while others count batches."""
+        ends = "**Not sure: loss has no value after step 1950; the run goes on to step 9950**"
+        healthy = "**No sign of trouble"
+        self.assertEqual(self.log_headline(loss=(0, 2000, 50), lr=(0, 10000, 50)), ends)
+        self.assertEqual(self.log_headline(loss=(0, 2000, 50), val__loss=(0, 2000, 500), lr=(0, 10000, 50)), ends)
+        self.assertIn(healthy, self.log_headline(loss=(0, 40, 1), lr=(0, 200, 1)))
+        self.assertIn(healthy, self.log_headline(loss=(0, 40, 1), lr=(0, 10000, 50)))
+        self.assertIn(healthy, self.log_headline(loss=(50, 2050, 50), lr=(0, 10000, 50)))
+        self.assertIn(healthy, self.log_headline(train__loss=(0, 5000, 50), val__loss=(0, 5000, 500), lr=(0, 5000, 50)))
+        # Epochs and batches may be as far apart as one another, and a stage may begin anew at 0.
+        self.assertIn(healthy, self.log_headline(train__loss=(0, 5000, 50), val__loss=(0, 500, 50), lr=(0, 5000, 50)))
+        self.assertIn(healthy, self.log_headline(pretrain__loss=(0, 2000, 50), tune__loss=(0, 9000, 50),
+                                                 lr=(0, 9000, 50)))
+        # A loss that ends among others of its own unit is seen beside one of another unit.
+        self.assertIn("val/loss has no value after step 19", self.log_headline(
+            train__loss=(0, 5000, 50), val__loss=(0, 20, 1), val__accuracy=(0, 60, 1), lr=(0, 5000, 50)))
 
     def test_same_bytes(self):
         trial = os.path.join(TRIALS, "pt_digits_train_eval")

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cstddef>
-#include <string>
 
 namespace smd::tool {
 

@@ -53,6 +53,50 @@ constexpr auto kind_words = std::to_array<std::string_view>({
 });
 static_assert(kind_words.size() == static_cast<std::size_t>(ArgumentKind::rule_parameter) + 1);
 
+/// Returns a text as a cell of a Markdown table.
+std::string cell(std::string_view text) { return with_backslashes(text, "|<"); }
+
+std::string limit_table() {
+  return "| Limit | | Of |\n|---|---|---|\n" + text::joined(limits(), "", [](const Limit& limit) {
+           return fmt::format("| `{}` | {} | {} |\n", limit.name, cell(limit.value), cell(limit.of));
+         });
+}
+
+std::string table_of_statuses() {
+  return "| Status | Meaning |\n|---|---|\n" + text::joined(statuses(), "", [](const tool::ExitNote& note) {
+           return fmt::format("| {} | {} |\n", static_cast<int>(note.status), cell(note.meaning));
+         });
+}
+
+std::string tag_table() {
+  return "| Tag | Status | Meaning |\n|---|---|---|\n" +
+         text::joined(tool::message_tags(), "", [](const tool::MessageTag& tag) {
+           const auto status = static_cast<int>(tag.status);
+           return tag.meaning.empty() ? "" : fmt::format("| `{}` | {} | {} |\n", tag.tag, status, cell(tag.meaning));
+         });
+}
+
+std::string note_table(const Definitions& commands) {
+  std::string text = "| Command | Status | Meaning |\n|---|---|---|\n";
+  for (const tool::CommandDefinition* definition : commands) {
+    std::string name = "`" + std::string(definition->name) + "`";
+    for (const tool::ExitNote& note : definition->exit_notes) {
+      text += "| " + name + " | " + std::to_string(static_cast<int>(note.status)) + " | " + cell(note.meaning) + " |\n";
+      name.clear();
+    }
+  }
+  return text;
+}
+
+std::string limit_list() {
+  Roff page;
+  page.list(limits(), [&](const Limit& limit) {
+    page.macro(".It Li " + roff_word(limit.name));
+    page.prose(limit.value + ": " + std::string(limit.of) + ".");
+  });
+  return page.text();
+}
+
 }  // namespace
 
 bool is_slot(std::string_view name) noexcept { return name_end(std::string(name) + "@", 0) == name.size(); }
@@ -114,54 +158,6 @@ std::string in_quotes(std::string_view text, std::string_view quote) {
   tool::append_replaced(out, text, {{'\'', quote}});
   return out + "'";
 }
-
-namespace {
-
-/// Returns a text as a cell of a Markdown table.
-std::string cell(std::string_view text) { return with_backslashes(text, "|<"); }
-
-std::string limit_table() {
-  return "| Limit | | Of |\n|---|---|---|\n" + text::joined(limits(), "", [](const Limit& limit) {
-           return fmt::format("| `{}` | {} | {} |\n", limit.name, cell(limit.value), cell(limit.of));
-         });
-}
-
-std::string table_of_statuses() {
-  return "| Status | Meaning |\n|---|---|\n" + text::joined(statuses(), "", [](const tool::ExitNote& note) {
-           return fmt::format("| {} | {} |\n", static_cast<int>(note.status), cell(note.meaning));
-         });
-}
-
-std::string tag_table() {
-  return "| Tag | Status | Meaning |\n|---|---|---|\n" +
-         text::joined(tool::message_tags(), "", [](const tool::MessageTag& tag) {
-           const auto status = static_cast<int>(tag.status);
-           return tag.meaning.empty() ? "" : fmt::format("| `{}` | {} | {} |\n", tag.tag, status, cell(tag.meaning));
-         });
-}
-
-std::string note_table(const Definitions& commands) {
-  std::string text = "| Command | Status | Meaning |\n|---|---|---|\n";
-  for (const tool::CommandDefinition* definition : commands) {
-    std::string name = "`" + std::string(definition->name) + "`";
-    for (const tool::ExitNote& note : definition->exit_notes) {
-      text += "| " + name + " | " + std::to_string(static_cast<int>(note.status)) + " | " + cell(note.meaning) + " |\n";
-      name.clear();
-    }
-  }
-  return text;
-}
-
-std::string limit_list() {
-  Roff page;
-  page.list(limits(), [&](const Limit& limit) {
-    page.macro(".It Li " + roff_word(limit.name));
-    page.prose(limit.value + ": " + std::string(limit.of) + ".");
-  });
-  return page.text();
-}
-
-}  // namespace
 
 std::string filled_page(std::string_view page, const Sections& choices) {
   return filled(page, {{"DATE", std::string(manual_date)},

@@ -69,9 +69,8 @@ std::string bars(const std::vector<double>& edges, const std::vector<double>& co
     text += fmt::format("  {:>{}} .. {:>{}}  {:>{}}", bounds[bin], bound_width, bounds[bin + 1], bound_width,
                         numbers[bin], count_width);
     if (counts[bin] != 0) {
-      const double share = counts[bin] / most;
       // A bin that is not empty always shows.
-      const auto eighths = static_cast<std::uint64_t>(share * static_cast<double>(room) * 8);
+      const auto eighths = static_cast<std::uint64_t>(counts[bin] / most * static_cast<double>(room) * 8);
       text += " " + bar(std::max<std::uint64_t>(eighths, ascii ? 4 : 1), ascii);
     }
     text += '\n';

@@ -37,8 +37,7 @@ class ShareRaster {
       add(map.columns[at], half_width(map, at));
     }
     for (std::size_t place = 0; place < shares_.size(); ++place) {
-      const std::size_t steps = steps_[place % columns_];
-      shares_[place] /= static_cast<double>(std::max<std::size_t>(steps, 1));
+      shares_[place] /= static_cast<double>(std::max<std::size_t>(steps_[place % columns_], 1));
       greatest_ = std::max(greatest_, shares_[place]);
     }
   }

@@ -35,8 +35,7 @@ std::vector<Tick> ticks_along(const ChartAxis& axis, AxisRange extent, double le
   const Scale scale(axis, extent, 0, length);
   for (std::size_t most = 9; most > 2; --most) {
     std::vector<Tick> ticks = scale.ticks(most);
-    const double room = length / static_cast<double>(std::max<std::size_t>(ticks.size(), 1));
-    if (widest_label(ticks) + 14 <= room) {
+    if (widest_label(ticks) + 14 <= length / static_cast<double>(std::max<std::size_t>(ticks.size(), 1))) {
       return ticks;
     }
   }
@@ -101,9 +100,8 @@ void put_image(Drawing& to, double x, double y, double width, double height, std
 void put_paragraph(Drawing& to, std::string_view classes, double font_size, std::string_view text, std::size_t most) {
   const std::vector<std::string> lines = text_lines(text, to.width / font_size, most);
   to.out += "<g>";
-  const std::string whole = displayable(text);
   if (std::ranges::any_of(lines, [](const std::string& line) { return line.find("…") != line.npos; })) {
-    to.out += fmt::format("<title>{}</title>\n", xml(whole));
+    to.out += fmt::format("<title>{}</title>\n", xml(displayable(text)));
   }
   for (const std::string& line : lines) {
     to.y += font_size * line_height;

@@ -58,6 +58,28 @@ std::string how_far(const Awaited& other) {
          (other.last ? " has reached step " + std::to_string(other.last->value) : std::string(" has no step yet"));
 }
 
+/// Nullopt if the trial does not exist yet; `missing` then says what is missing, and is empty if nothing will come.
+std::optional<Trial> open_now(const std::string& path, const TrialOptions& options, std::string_view hint,
+                              std::string& missing) {
+  constexpr std::string_view no_data = "has no data yet, waiting for it";
+  const bool early = may_come(path);  // asked before, for it may come meanwhile
+  try {
+    return Trial::open(path, options);
+  } catch (const MissingCollectionFiles& error) {
+    missing = error.ended ? "" : no_data;
+  } catch (const ReadError& error) {
+    if (error.problem.kind == ProblemKind::not_yet) {
+      missing = no_data;
+    } else if (error.problem.kind != ProblemKind::not_found || text::is_inside_trial(error.problem.file, path) ||
+               !(early || may_come(path))) {
+      throw;
+    } else {
+      missing = "does not exist yet; waiting for it" + meant_instead(path, hint);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 FollowedTrials::FollowedTrials(const FollowingOptions& following, const ReadingOptions& reading, Diagnostics& messages)
@@ -290,32 +312,6 @@ void report_missing_files(const Trial& trial, const FollowEvent& event, Diagnost
     messages.report_given_up(trial.path(), file, "step " + std::to_string(event.step.value));
   }
 }
-
-namespace {
-
-/// Nullopt if the trial does not exist yet; `missing` then says what is missing, and is empty if nothing will come.
-std::optional<Trial> open_now(const std::string& path, const TrialOptions& options, std::string_view hint,
-                              std::string& missing) {
-  constexpr std::string_view no_data = "has no data yet, waiting for it";
-  const bool early = may_come(path);  // asked before, for it may come meanwhile
-  try {
-    return Trial::open(path, options);
-  } catch (const MissingCollectionFiles& error) {
-    missing = error.ended ? "" : no_data;
-  } catch (const ReadError& error) {
-    if (error.problem.kind == ProblemKind::not_yet) {
-      missing = no_data;
-    } else if (error.problem.kind != ProblemKind::not_found || text::is_inside_trial(error.problem.file, path) ||
-               !(early || may_come(path))) {
-      throw;
-    } else {
-      missing = "does not exist yet; waiting for it" + meant_instead(path, hint);
-    }
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 std::optional<Trial> open_awaited(const std::string& path, TrialOptions options, const FollowingOptions& following,
                                   const WaitOptions& wait, Diagnostics& messages, Level announced,

@@ -219,26 +219,6 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
   }
 }
 
-}  // namespace
-
-bool follow_trials(const std::vector<std::string>& operands, const FollowSetup& setup, Diagnostics& messages,
-                   const FollowVisit& visit) {
-  FollowedTrials trials(setup.following, setup.reading, messages);
-  bool visited = false;
-  trials.visit(operands, range_to_follow(setup), setup.listed, [&](std::size_t i, Trial& trial) {
-    follow(trial, setup, trials, messages, visited,
-           [&](Selection&& selection) { visit(i, trial, std::move(selection)); });
-  });
-  if (!visited && messages.status() == ExitStatus::yes && !trials.interrupted()) {
-    for (const std::string& trial : operands) {
-      say_no_step_selected(trial, messages);
-    }
-  }
-  return visited;
-}
-
-namespace {
-
 constexpr OptionSpec duration_option(std::string_view name, std::string_view help) {
   return {.name = name, .metavar = "D", .help = help, .group = group::reading, .kind = ArgumentKind::duration};
 }
@@ -258,7 +238,48 @@ constexpr std::array<OptionSpec, 4> following_table = {{
                     "works)"),
 }};
 
+/// How long a store has not answered. Thread-safe.
+class Silence {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  void answered() noexcept { since_ = now(); }
+  /// Called every 50 ms while something is asked of the store. Once true it stays so.
+  [[nodiscard]] bool lasts(std::chrono::nanoseconds most) noexcept {
+    constexpr std::chrono::nanoseconds pause = std::chrono::milliseconds(500);
+    const Clock::rep time = now();
+    if (Clock::duration(time - asked_.exchange(time)) > pause) {
+      since_ = time;  // nothing was asked for a while
+    }
+    over_ = over_ || Clock::duration(time - since_) >= most;
+    return over_;
+  }
+
+ private:
+  static Clock::rep now() noexcept { return Clock::now().time_since_epoch().count(); }
+
+  std::atomic<Clock::rep> asked_ = now();
+  std::atomic<Clock::rep> since_ = now();
+  std::atomic<bool> over_ = false;
+};
+
 }  // namespace
+
+bool follow_trials(const std::vector<std::string>& operands, const FollowSetup& setup, Diagnostics& messages,
+                   const FollowVisit& visit) {
+  FollowedTrials trials(setup.following, setup.reading, messages);
+  bool visited = false;
+  trials.visit(operands, range_to_follow(setup), setup.listed, [&](std::size_t i, Trial& trial) {
+    follow(trial, setup, trials, messages, visited,
+           [&](Selection&& selection) { visit(i, trial, std::move(selection)); });
+  });
+  if (!visited && messages.status() == ExitStatus::yes && !trials.interrupted()) {
+    for (const std::string& trial : operands) {
+      say_no_step_selected(trial, messages);
+    }
+  }
+  return visited;
+}
 
 std::chrono::nanoseconds parse_duration(std::string_view text) {
   constexpr double most = 1e8;  // three years
@@ -323,35 +344,6 @@ WaitOptions FollowingOptions::wait_options(std::stop_token stop) const {
           .interval = interval,
           .stop = std::move(stop)};
 }
-
-namespace {
-
-/// How long a store has not answered. Thread-safe.
-class Silence {
- public:
-  using Clock = std::chrono::steady_clock;
-
-  void answered() noexcept { since_ = now(); }
-  /// Called every 50 ms while something is asked of the store. Once true it stays so.
-  [[nodiscard]] bool lasts(std::chrono::nanoseconds most) noexcept {
-    constexpr std::chrono::nanoseconds pause = std::chrono::milliseconds(500);
-    const Clock::rep time = now();
-    if (Clock::duration(time - asked_.exchange(time)) > pause) {
-      since_ = time;  // nothing was asked for a while
-    }
-    over_ = over_ || Clock::duration(time - since_) >= most;
-    return over_;
-  }
-
- private:
-  static Clock::rep now() noexcept { return Clock::now().time_since_epoch().count(); }
-
-  std::atomic<Clock::rep> asked_ = now();
-  std::atomic<Clock::rep> since_ = now();
-  std::atomic<bool> over_ = false;
-};
-
-}  // namespace
 
 std::function<bool()> FollowingOptions::request_stop(const WaitOptions& wait) const {
   const bool asks_once = timeout && timeout->count() == 0;

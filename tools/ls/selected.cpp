@@ -32,83 +32,6 @@ void insert_sorted(std::vector<T>& items, const U& item) {
   }
 }
 
-}  // namespace
-
-std::vector<std::string> saved_names(Trial& trial, const Selection& selection, const SelectionOptions& options,
-                                     Diagnostics& messages) {
-  std::vector<std::string> names = selection.every_tensor ? trial.tensor_names() : selection.tensors;
-  if (selection.every_step && selection.every_worker) {
-    return names;
-  }
-  std::unordered_set<std::string_view> seen;  // borrowed from the trial
-  trial.for_each_entry(query_for(selection, options), [&](const TensorEntry& entry) {
-    seen.insert(entry.tensor);
-    return seen.size() < names.size();  // the rest could add nothing
-  });
-  for (const std::string& name : names) {
-    if (!seen.contains(name) && contains(options.names, name)) {
-      SelectionOptions of_name;
-      of_name.names = {name};
-      of_name.worker = options.worker;
-      of_name.incomplete = options.incomplete;
-      const NothingSelected why = why_nothing(trial, of_name);
-      messages.fail(why.tag, why.text, ExitStatus::no);
-    }
-  }
-  std::erase_if(names, [&](const std::string& name) { return !seen.contains(name); });
-  return names;
-}
-
-std::vector<StepInfo> saved_steps(const Trial& trial, const Selection& selection, const SelectionOptions& options) {
-  std::vector<StepInfo> infos = trial.step_infos();
-  if (!selection.every_step) {
-    std::erase_if(infos, [&](const StepInfo& info) { return !selection.steps.has(info.step); });
-  }
-  narrow(infos, trial, selection, options);
-  return infos;
-}
-
-void narrow(std::vector<StepInfo>& infos, const Trial& trial, const Selection& selection,
-            const SelectionOptions& options) {
-  if (const std::optional<Mode> mode = only_mode(options)) {
-    for (StepInfo& info : infos) {
-      info.mode_step = trial.mode_step(info.step, *mode).value_or(info.mode_step);
-      info.mode = *mode;
-    }
-  }
-  if (!selection.narrows_entries()) {
-    return;
-  }
-  for (StepInfo& info : infos) {
-    info.tensors = 0;
-    info.workers.clear();
-    info.bytes = 0;
-  }
-  auto info = infos.begin();
-  std::string_view last;
-  trial.for_each_entry(query_for(selection, options), [&](const TensorEntry& entry) {
-    while (info != infos.end() && info->step < entry.step) {
-      ++info;
-    }
-    if (info == infos.end()) {
-      return false;
-    }
-    if (info->step != entry.step) {
-      return true;
-    }
-    if (info->tensors == 0 || last != entry.tensor) {
-      ++info->tensors;
-      last = entry.tensor;
-    }
-    insert_sorted(info->workers, entry.worker);
-    info->bytes += record_bytes(entry);
-    return true;
-  });
-  std::erase_if(infos, [](const StepInfo& step) { return step.tensors == 0; });
-}
-
-namespace {
-
 /// Calls `visit(row, entry)` for the entries that have a row. `facts`: by name, in byte order.
 template <class Visit>
 void for_each_row(const Trial& trial, const EntryQuery& query, const std::vector<TensorFacts>& facts, Visit&& visit) {
@@ -238,6 +161,79 @@ std::optional<Head> head_of(ValueReader& reader, const Place& place, const std::
 }
 
 }  // namespace
+
+std::vector<std::string> saved_names(Trial& trial, const Selection& selection, const SelectionOptions& options,
+                                     Diagnostics& messages) {
+  std::vector<std::string> names = selection.every_tensor ? trial.tensor_names() : selection.tensors;
+  if (selection.every_step && selection.every_worker) {
+    return names;
+  }
+  std::unordered_set<std::string_view> seen;  // borrowed from the trial
+  trial.for_each_entry(query_for(selection, options), [&](const TensorEntry& entry) {
+    seen.insert(entry.tensor);
+    return seen.size() < names.size();  // the rest could add nothing
+  });
+  for (const std::string& name : names) {
+    if (!seen.contains(name) && contains(options.names, name)) {
+      SelectionOptions of_name;
+      of_name.names = {name};
+      of_name.worker = options.worker;
+      of_name.incomplete = options.incomplete;
+      const NothingSelected why = why_nothing(trial, of_name);
+      messages.fail(why.tag, why.text, ExitStatus::no);
+    }
+  }
+  std::erase_if(names, [&](const std::string& name) { return !seen.contains(name); });
+  return names;
+}
+
+std::vector<StepInfo> saved_steps(const Trial& trial, const Selection& selection, const SelectionOptions& options) {
+  std::vector<StepInfo> infos = trial.step_infos();
+  if (!selection.every_step) {
+    std::erase_if(infos, [&](const StepInfo& info) { return !selection.steps.has(info.step); });
+  }
+  narrow(infos, trial, selection, options);
+  return infos;
+}
+
+void narrow(std::vector<StepInfo>& infos, const Trial& trial, const Selection& selection,
+            const SelectionOptions& options) {
+  if (const std::optional<Mode> mode = only_mode(options)) {
+    for (StepInfo& info : infos) {
+      info.mode_step = trial.mode_step(info.step, *mode).value_or(info.mode_step);
+      info.mode = *mode;
+    }
+  }
+  if (!selection.narrows_entries()) {
+    return;
+  }
+  for (StepInfo& info : infos) {
+    info.tensors = 0;
+    info.workers.clear();
+    info.bytes = 0;
+  }
+  auto info = infos.begin();
+  std::string_view last;
+  trial.for_each_entry(query_for(selection, options), [&](const TensorEntry& entry) {
+    while (info != infos.end() && info->step < entry.step) {
+      ++info;
+    }
+    if (info == infos.end()) {
+      return false;
+    }
+    if (info->step != entry.step) {
+      return true;
+    }
+    if (info->tensors == 0 || last != entry.tensor) {
+      ++info->tensors;
+      last = entry.tensor;
+    }
+    insert_sorted(info->workers, entry.worker);
+    info->bytes += record_bytes(entry);
+    return true;
+  });
+  std::erase_if(infos, [](const StepInfo& step) { return step.tensors == 0; });
+}
 
 std::vector<TensorFacts> tensor_facts(const Trial& trial, const Selection& selection,
                                       const std::vector<std::string>& names, const SelectionOptions& options,

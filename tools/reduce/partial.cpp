@@ -3,6 +3,7 @@
 
 #include "text/json.hpp"
 #include "text/number.hpp"
+#include "text/trim.hpp"
 
 #include <fmt/format.h>
 
@@ -37,13 +38,6 @@ void for_each(const Numbers& numbers, Visit&& visit) {
   std::apply([&](auto&... number) { (visit(number), ...); }, numbers);
 }
 
-std::string_view word(std::string_view& text) {
-  const std::size_t end = text.find(' ');
-  const std::string_view result = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  return result;
-}
-
 }  // namespace
 
 std::string to_text(const Partial& partial) {
@@ -69,9 +63,10 @@ std::string to_text(const Partial& partial) {
 
 std::optional<Partial> parse_partial(std::string_view text) {
   Partial partial;
-  bool good = word(text) == version;
+  const auto word = [&text] { return text::next_part(text, " "); };
+  bool good = word() == version;
   const auto take = [&]<class Number>(Number& number) {
-    const std::optional<Number> parsed = text::parsed<Number>(word(text));
+    const std::optional<Number> parsed = text::parsed<Number>(word());
     good = good && parsed;
     number = parsed.value_or(Number());
   };
@@ -79,14 +74,14 @@ std::optional<Partial> parse_partial(std::string_view text) {
   if (!good || partial.shard.index < 1 || partial.shard.index > partial.shard.count) {
     return std::nullopt;
   }
-  partial.how = word(text);
-  const std::string_view nan = word(text);
+  partial.how = word();
+  const std::string_view nan = word();
   if (partial.how.find_first_not_of("csbx-") != std::string::npos || (nan != "omit" && nan != "propagate")) {
     return std::nullopt;
   }
   partial.options.omit_nan = nan == "omit";
   take(partial.options.ddof);
-  const std::string_view kind = word(text);
+  const std::string_view kind = word();
   if (kind == "complex" && good && text.empty()) {
     return partial;
   }

@@ -29,8 +29,7 @@ constexpr std::size_t most_names = 400;
 std::string markdown_text(std::string_view text, std::size_t most = most_text) {
   const std::string shown = printable(text);
   const bool fits = shown.size() <= most;
-  const std::string_view begin = text::beginning(shown, fits ? most : most - 3);
-  return with_backslashes(begin, "\\`*_{}[]<>()#|&~") + (fits ? "" : "…");
+  return with_backslashes(text::beginning(shown, fits ? most : most - 3), "\\`*_{}[]<>()#|&~") + (fits ? "" : "…");
 }
 
 /// Appends some of the lines, and how many more there are.
@@ -142,10 +141,8 @@ std::string json(const Cell& value) {
   return out;
 }
 
-/// Names, and their values as JSON.
-using Members = std::vector<std::pair<std::string, std::string>>;
-
-std::string json_object(const Members& members) {
+/// `members`: names, and their values as JSON.
+std::string json_object(const std::vector<std::pair<std::string, std::string>>& members) {
   return "{" + joined(members, ",", [](const auto& one) { return json(one.first) + ":" + one.second; }) + "}";
 }
 

@@ -65,8 +65,7 @@ bool looks_alone(const RuleDescription& rule) {
 void say_what_is_missing(const ExaminationContext& context, Trial& trial, const EvaluationOptions& options) {
   const SelectionOptions& selection = context.options.selection;
   const std::vector<GlobalStep> listed = trial.listed_steps();
-  const std::vector<Mode> modes = trial.modes();
-  const bool no_mode = options.mode && !contains(modes, *options.mode);
+  const bool no_mode = options.mode && !contains(trial.modes(), *options.mode);
   const auto outside = [&](GlobalStep step) {
     return no_mode || (options.start && step < *options.start) || (options.end && step >= *options.end);
   };

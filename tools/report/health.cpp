@@ -55,11 +55,13 @@ bool has_word(const std::string& name, std::initializer_list<std::string_view> k
   return std::ranges::find_first_of(words, known) != words.end();
 }
 
-// Whether a gradient is that of a bias: `gradient/0.bias`, `grads/linear/b`, `gradients/dense/BiasAdd_grad:0`.
+// Whether a gradient is that of a bias: `gradient/0.bias`, `grads/linear/b`, `gradients/dense/BiasAdd_grad:0`. What is
+// added to scores of attention by position, as `attention_biases` and `rel_pos_bias`, is none.
 bool is_of_bias(const std::string& gradient) {
   const std::string name = gradient.substr(0, gradient.find(':'));
   return name.ends_with("/b") || name.ends_with(".b") ||
-         (has_word(name, {"bias", "biases"}) && !has_word(name, {"kernel", "relative", "table", "weight"}));
+         (has_word(name, {"bias", "biases"}) && name.find("attention_bias") == name.npos &&
+          !has_word(name, {"kernel", "rel", "relative", "table", "weight"}));
 }
 
 // The words for a result of a trial.
@@ -83,9 +85,32 @@ bool is_loss(const std::string& name, const TensorHistory& history) {
   return history.role == Role::loss || (history.scalar() && smd::text::is_loss_name(name));
 }
 
+// Says which loss, or norm of gradients, is far beyond where it began at its last step. LossNotDecreasing follows no
+// norms, and calls a loss good that falls to -1e17. What healthy runs log stays below 1e12, or begins as high: sums
+// over data, returns of an environment, squares of prices, and gradients of float16 that a loss scale multiplies.
+std::string exploded(const TrialReport& trial) {
+  constexpr double most = 1e6;
+  for (const auto& [name, history] : trial.histories.tensors) {
+    const bool norm = has_word(name, {"gnorm", "gradnorm"}) ||
+                      (has_word(name, {"grad", "gradient", "gradients", "grads"}) && has_word(name, {"norm"}));
+    if (!is_loss(name, history) && !(norm && history.scalar())) {
+      continue;
+    }
+    for (const auto& [worker, curve] : history.workers) {
+      const double first = curve.facts().first.y;
+      const double last = curve.facts().last.y;
+      if (std::isfinite(last) && std::abs(last) > most * std::max(most, std::abs(first))) {
+        return fmt::format("{} went from {} to {}", name, short_text(first), short_text(last));
+      }
+    }
+  }
+  return {};
+}
+
 // Says which loss ended while other scalars of its worker, which began before, went on. A job may log nothing in place
 // of NaN. Not so of a loss that another one followed, as in a new stage of training. In a log directory each series may
-// have a unit of its own: a scalar that goes four times as far counts batches, and the loss epochs.
+// have a unit of its own: a scalar that goes four times as far counts batches, and the loss epochs. But not if both
+// begin at one step and are logged every so many steps, and no loss goes that far, as that of a second stage does.
 std::string ended_loss(const TrialReport& trial) {
   const double most = trial.facts.layout == "tensorboard" ? 4 : INFINITY;
   for (const auto& [name, history] : trial.histories.tensors) {
@@ -96,21 +121,29 @@ std::string ended_loss(const TrialReport& trial) {
         continue;
       }
       bool followed = false;
+      bool far_loss = false;
       double went_on = end;
+      double went_far = end;
       for (const auto& [other, of_other] : trial.histories.tensors) {
         const auto found = of_other.workers.find(worker);
-        const double last = found == of_other.workers.end() ? end : found->second.facts().last.x;
-        if (last - end <= 3 * loss.widest || last >= most * end || other.starts_with("system/")) {
+        const CurveFacts& its = found == of_other.workers.end() ? loss : found->second.facts();
+        const double last = its.last.x;
+        const bool far = last >= most * end;
+        far_loss = far_loss || (far && is_loss(other, of_other));
+        const bool other_unit = far && (its.first.x != loss.first.x || its.widest != loss.widest || loss.widest <= 1);
+        if (last - end <= 3 * loss.widest || other_unit || other.starts_with("system/")) {
           continue;
         }
-        const bool began_later = found->second.facts().first.x >= end;
+        const bool began_later = its.first.x >= end;
         followed = followed || (began_later && is_loss(other, of_other));
+        double& until = far ? went_far : went_on;
         const auto later = [end](const ChartPoint& point) { return point.x > end; };
-        if (!began_later && last > went_on &&
+        if (!began_later && last > until &&
             std::ranges::count_if(found->second.chart_curve({}, 1024).points, later) >= 3) {
-          went_on = last;
+          until = last;
         }
       }
+      went_on = far_loss ? went_on : std::max(went_on, went_far);
       if (went_on > end && !followed) {
         return fmt::format("{} has no value after step {:.0f}; the run goes on to step {:.0f}", name, end, went_on);
       }
@@ -402,7 +435,7 @@ Headline headline_of(const TrialReport& trial) {
     return {"unknown", "Not evaluated: no rule had anything to evaluate"};
   }
   for (const std::string& text :
-       {trial.facts.lost_loss, ended_loss(trial), unjudged_weights(trial), unjudged_loss(trial)}) {
+       {trial.facts.lost_loss, exploded(trial), ended_loss(trial), unjudged_weights(trial), unjudged_loss(trial)}) {
     if (!text.empty()) {
       return {"unknown", "Not sure: " + text};
     }

@@ -138,8 +138,7 @@ std::string page_html(std::span<TrialReport> trials, const ReportCommandOptions&
   if (!losses.first.empty()) {
     out += fmt::format("<div id=\"losses\">\n{}</div>\n", losses.first);
   }
-  out += "</div>\n";
-  out += joined(std::span(parts).subspan(1), "", section_html);
+  out += "</div>\n" + joined(std::span(parts).subspan(1), "", section_html);
   out += fmt::format("</main>\n<footer><p>smd-report (libsmd) {}</p></footer>\n<script>{}</script>\n</body>\n</html>\n",
                      SMD_VERSION_STRING, page_text::page_js);
   return out;

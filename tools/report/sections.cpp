@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <tuple>
 #include <utility>
 
 namespace smd::tool::report {
@@ -45,7 +44,7 @@ bool not_finite(const PageContext& page, std::string_view tensor) {
 }
 
 std::vector<std::string> worst_first(const PageContext& page, std::vector<std::string> names) {
-  using Rank = std::tuple<std::size_t, bool>;
+  using Rank = std::pair<std::size_t, bool>;
   std::map<std::string, Rank> ranks;
   for (const std::string& name : names) {
     ranks.emplace(name, Rank(page.figures.findings_of(name), not_finite(page, name)));

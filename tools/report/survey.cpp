@@ -231,8 +231,8 @@ void Survey::invoke_at_step(StepView& step) {
       track.history->role = track.role;
     }
     TensorHistory& history = *track.history;
-    // ExplodingTensor passes it over too.
-    const bool start = now.inf == 1 && now.elements == 1.0 && !history.elements &&
+    // ExplodingTensor passes over the same: the first value of each worker.
+    const bool start = now.inf == 1 && now.elements == 1.0 && step.series(unit).size() == 1 &&
                        contains(smd::text::split_words(tensor.first), "best");
     if (!now.finite && !start && !history.first_not_finite) {
       history.first_not_finite = unit.step();
@@ -287,7 +287,8 @@ void Survey::gather(StepView& step, const Unit& unit, Track& track, const Measur
 }
 
 void Survey::gather_worker(const Unit& unit, TensorHistory& history, const std::optional<double>& number) {
-  if (history.role != Role::loss && history.role != Role::other) {  // the roles that a page compares
+  // A page compares those of two roles; of others only norms of gradients are of interest, which are scalars.
+  if (history.role != Role::loss && history.role != Role::other && !history.scalar()) {
     return;
   }
   const std::pair worker = {std::string(unit.worker()), unit.mode()};

@@ -111,8 +111,7 @@ std::string time_text(double seconds_since_1970) {
   }
   const double whole = std::floor(seconds_since_1970);
   const std::int64_t micros = std::llround((seconds_since_1970 - whole) * million);
-  const std::tm at = utc(micros == million ? whole + 1 : whole);
-  return fmt::format("{:%FT%T}.{:06}Z", at, micros % million);
+  return fmt::format("{:%FT%T}.{:06}Z", utc(micros == million ? whole + 1 : whole), micros % million);
 }
 
 void show_date(std::string& out, const Cell& cell, int precision) {

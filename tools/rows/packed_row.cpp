@@ -109,8 +109,7 @@ Cell read_cell(Reader<Lists>& from) {
 
 template <class Lists, std::size_t... Indices>
 Cell read_any(std::size_t index, Reader<Lists>& from, std::index_sequence<Indices...>) {
-  using Read = Cell (*)(Reader<Lists>&);
-  constexpr std::array<Read, sizeof...(Indices)> reads = {
+  constexpr std::array<Cell (*)(Reader<Lists>&), sizeof...(Indices)> reads = {
       read_cell<std::variant_alternative_t<Indices, Cell::Value>, Lists>...};
   return reads[index](from);
 }

@@ -212,8 +212,7 @@ std::string TableLayout::aligned(const std::vector<std::string>& cells,
     const std::size_t begin = text.empty() && at == 0 ? wanted : std::max(wanted, at + gap);
     if (width != 0) {  // no spaces at the end of a line
       text.append(begin - at, ' ');
-      const bool color = color_ && contains(coloured, i);
-      text += color ? "\x1b[31m" + cells[i] + "\x1b[0m" : cells[i];
+      text += color_ && contains(coloured, i) ? "\x1b[31m" + cells[i] + "\x1b[0m" : cells[i];
       at = begin + width;
     }
     start += column.width + gap;

@@ -114,6 +114,38 @@ class Group {
   int status_ = 0;  // as waitpid returns it; 0 if someone else has waited for it
 };
 
+std::vector<std::string> environment_of(const ReportRecord& record) {
+  const Finding& finding = *record.finding;
+  std::vector<std::string> variables;
+  const auto add = [&](std::string_view name, std::string_view value) {
+    // No name holds NUL: neither index files nor the environment permit it.
+    variables.push_back("SMD_RULE" + std::string(name) + "=" + std::string(value.substr(0, value.find('\0'))));
+  };
+  add("", record.result.name);
+  add("_TRIAL", record.trial);
+  add("_STEP", finding.step ? std::to_string(finding.step->value) : "");
+  add("_MODE", finding.step ? to_string(finding.mode) : "");
+  add("_TENSOR", finding.tensor.value_or(""));
+  add("_WORKER", finding.worker.value_or(""));
+  add("_VALUE", measured(finding) ? number_text(finding.value) : "");
+  add("_MESSAGE", shown_message(finding));
+  return variables;
+}
+
+void say_end(const CommandEnd& end, const TriggerCommand& trigger, Diagnostics& messages) {
+  const std::string how = end.killed ? "SIGKILL, after SIGTERM" : "SIGTERM";
+  if (end.reason == CommandEnd::Reason::too_long) {
+    messages.warning("--on-trigger: the command took longer than " + duration_text(trigger.timeout) +
+                     " (--trigger-timeout) and was ended by " + how);
+  } else if (end.reason == CommandEnd::Reason::stopped) {
+    messages.warning("--on-trigger: the command was still running when smd-rule had to end, and was ended by " + how);
+  } else if (WIFSIGNALED(end.status)) {
+    messages.warning("--on-trigger: the command was ended by signal " + std::to_string(WTERMSIG(end.status)));
+  } else if (WEXITSTATUS(end.status) != 0) {
+    messages.warning("--on-trigger: the command failed with status " + std::to_string(WEXITSTATUS(end.status)));
+  }
+}
+
 }  // namespace
 
 int start_group(const std::vector<std::string>& arguments, const std::vector<std::string>& variables,
@@ -168,42 +200,6 @@ CommandEnd wait_for_command(pid_t child, std::chrono::nanoseconds timeout, const
   }
   return {Reason::itself, group.status(), false};
 }
-
-namespace {
-
-std::vector<std::string> environment_of(const ReportRecord& record) {
-  const Finding& finding = *record.finding;
-  std::vector<std::string> variables;
-  const auto add = [&](std::string_view name, std::string_view value) {
-    // No name holds NUL: neither index files nor the environment permit it.
-    variables.push_back("SMD_RULE" + std::string(name) + "=" + std::string(value.substr(0, value.find('\0'))));
-  };
-  add("", record.result.name);
-  add("_TRIAL", record.trial);
-  add("_STEP", finding.step ? std::to_string(finding.step->value) : "");
-  add("_MODE", finding.step ? to_string(finding.mode) : "");
-  add("_TENSOR", finding.tensor.value_or(""));
-  add("_WORKER", finding.worker.value_or(""));
-  add("_VALUE", measured(finding) ? number_text(finding.value) : "");
-  add("_MESSAGE", shown_message(finding));
-  return variables;
-}
-
-void say_end(const CommandEnd& end, const TriggerCommand& trigger, Diagnostics& messages) {
-  const std::string how = end.killed ? "SIGKILL, after SIGTERM" : "SIGTERM";
-  if (end.reason == CommandEnd::Reason::too_long) {
-    messages.warning("--on-trigger: the command took longer than " + duration_text(trigger.timeout) +
-                     " (--trigger-timeout) and was ended by " + how);
-  } else if (end.reason == CommandEnd::Reason::stopped) {
-    messages.warning("--on-trigger: the command was still running when smd-rule had to end, and was ended by " + how);
-  } else if (WIFSIGNALED(end.status)) {
-    messages.warning("--on-trigger: the command was ended by signal " + std::to_string(WTERMSIG(end.status)));
-  } else if (WEXITSTATUS(end.status) != 0) {
-    messages.warning("--on-trigger: the command failed with status " + std::to_string(WEXITSTATUS(end.status)));
-  }
-}
-
-}  // namespace
 
 void run_on_trigger(const TriggerCommand& trigger, const ReportRecord& finding, Diagnostics& messages) {
   if (trigger.stop()) {

@@ -54,8 +54,8 @@ class Survey {
         add(record->view());
       } else if (auto* const part = std::get_if<PartLine>(&parsed)) {
         lines.part = std::move(*part);
-        several_ = several_ || lines.part->several;
-        given_.push_back(std::exchange(lines, {.file = path, .begin = file->end(), .end = file->end()}));
+        several_trials = several_trials || lines.part->several;
+        given.push_back(std::exchange(lines, {.file = path, .begin = file->end(), .end = file->end()}));
       } else {
         lines.foreign = true;
         if (++foreign_lines == 1) {
@@ -71,39 +71,30 @@ class Survey {
           ExitStatus::damaged);
     }
     if (lines.records > 0) {
-      given_.push_back(std::move(lines));
+      given.push_back(std::move(lines));
     }
   }
 
-  /// @throws UsageError if findings are wanted that the files do not have.
-  void check_findings() const {
-    refuse_if(options_.findings_only && triggered_ && !findings_,
-              "the files have results and no findings: make them with -k or --findings");
-  }
-
-  [[nodiscard]] std::vector<ResultLines> take() && { return std::move(given_); }
-  [[nodiscard]] bool several_trials() const noexcept { return several_; }
-  [[nodiscard]] std::size_t rule_width() const noexcept { return width_; }
+  std::vector<ResultLines> given;
+  bool several_trials = false;
+  bool findings = false;   ///< The files have some.
+  bool triggered = false;  ///< Some result had findings.
+  std::size_t rule_width = 0;
 
  private:
   void add(const ReportRecord& record) {
     if (!first_trial_) {
       first_trial_ = record.trial;
     }
-    several_ = several_ || *first_trial_ != record.trial;
-    width_ = std::max(width_, display_width(printable(record.result.name, options_.output.terminal.ascii)));
-    findings_ = findings_ || record.kind == RecordKind::finding;
-    triggered_ = triggered_ || record.findings > 0;
+    several_trials = several_trials || *first_trial_ != record.trial;
+    rule_width = std::max(rule_width, display_width(printable(record.result.name, options_.output.terminal.ascii)));
+    findings = findings || record.kind == RecordKind::finding;
+    triggered = triggered || record.findings > 0;
   }
 
   const RuleCommandOptions& options_;
   Diagnostics& messages_;
-  std::vector<ResultLines> given_;
   std::optional<std::string> first_trial_;
-  bool several_ = false;
-  bool findings_ = false;
-  bool triggered_ = false;
-  std::size_t width_ = 0;
 };
 
 /// Passes on the records of some lines.
@@ -211,9 +202,10 @@ void merge_results(const std::vector<std::string>& files, const RuleCommandOptio
       progress.advance();
     }
   }
-  survey.check_findings();
-  Reports reports(options, survey.several_trials(), survey.rule_width(), messages);
-  const std::vector<ResultLines> all = order_parts(std::move(survey).take(), messages);
+  refuse_if(options.findings_only && survey.triggered && !survey.findings,
+            "the files have results and no findings: make them with -k or --findings");
+  Reports reports(options, survey.several_trials, survey.rule_width, messages);
+  const std::vector<ResultLines> all = order_parts(std::move(survey.given), messages);
   bool any_result = false;
   bool evaluated_here = false;  // whether one of the results was evaluated here
   Progress progress("merging parts", all.size());

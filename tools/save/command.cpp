@@ -118,13 +118,15 @@ void refuse_to_hide_others(const SaveOptions& options, const HookConfig& config)
 
 /// Warns that --end writes no marker, and why, unless an earlier command has written one.
 void say_no_end(const SaveOptions& options, const HookConfig& config, const std::string& why, Diagnostics& messages) {
+  std::string advice;
   try {
     if (!options.end || Trial::open(options.trial, {.range_steps = {.newest = 1}, .remote = config.remote}).ended()) {
       return;
     }
-  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): nothing was saved so far
+    advice = "; smd-save TRIAL --end writes it";
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): nothing was saved so far, and there is no trial to end
   }
-  messages.warning(options.trial + ": the end marker is left out: " + why + "; smd-save TRIAL --end writes it");
+  messages.warning(options.trial + ": the end marker is left out: " + why + advice);
 }
 
 ExitStatus save(const SaveOptions& options, Diagnostics& messages) {

@@ -194,9 +194,8 @@ class ZipReader {
       status = inflate(&stream, Z_NO_FLUSH);
       whole.append(block, 0, block.size() - stream.avail_out);
       if (!wanted) {
-        if (const auto header = npy_header(whole, place)) {
-          wanted = header->file_bytes;
-        }
+        const auto header = npy_header(whole, place);
+        wanted = header ? std::optional(header->file_bytes) : std::nullopt;
         const std::uint64_t asked = wanted.value_or(member.size);
         refuse_file_if(asked != member.size, place,
                        "its header asks for " + std::to_string(asked) + " bytes in all, and the archive has " +

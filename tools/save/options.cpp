@@ -158,8 +158,7 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
   if (line.has("reduce") || line.has("no-raw") || line.has("shape")) {
     std::string list;
     for (const std::string& name : line.values("reduce")) {
-      const std::span<const std::string_view> known = saved_reductions();
-      refuse_if(!contains(known, name), "--reduce: " + not_one_of(name, known));
+      refuse_if(!contains(saved_reductions(), name), "--reduce: " + not_one_of(name, saved_reductions()));
       list += name + ",";
     }
     options.reduction = parse_reduction_config(list, !line.has("no-raw"), line.has("shape"));

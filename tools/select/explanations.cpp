@@ -126,11 +126,112 @@ std::string quoted_tensor(const StepRequest& request) {
   return request.tensors.empty() ? std::string() : single_quoted(request.tensors.front());
 }
 
+// Names similar to a pattern, else parts of names similar to it: a pattern matches anywhere.
+std::vector<std::string> nearest_to_pattern(std::string_view pattern, const std::vector<std::string>& names) {
+  std::string literal(pattern);  // without what is no literal: `conv.weight` of `^conv\.weight$`
+  std::erase_if(literal, [](char c) { return std::string_view("^$\\()[]{}?*+|").find(c) != std::string_view::npos; });
+  std::vector<std::string> nearest = detail::nearest(literal, names);
+  if (!nearest.empty()) {
+    return nearest;
+  }
+  std::set<std::string> parts;
+  for (const std::string& name : names) {
+    for (std::size_t at = 0; at <= name.size();) {
+      const std::size_t end = std::min(name.find_first_of("/.:_", at), name.size());
+      parts.insert(name.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  return detail::nearest(literal, std::vector<std::string>(parts.begin(), parts.end()));
+}
+
+NothingSelected no_tensor(const Trial& trial, const SelectionOptions& options, TensorQuery query) {
+  const std::vector<std::string> names = trial.tensor_names();
+  std::string text;
+  for (const std::string& regex : options.regexes) {
+    if (trial.tensor_names({.regex = {regex}}).empty()) {
+      const std::string glob = glob_for_regex(regex);
+      text += "; no tensor matches " + single_quoted(regex) +
+              (glob.empty() ? did_you_mean(nearest_to_pattern(regex, names))
+                            : ", which" + glob.substr(single_quoted(regex).size()));
+    }
+  }
+  for (const std::string& name : query.collections) {
+    if (trial.tensor_names({.collections = {name}}).empty()) {
+      text += "; no tensor of collection " + single_quoted(name) + " was saved";
+    }
+  }
+  query.exclude.clear();
+  const std::size_t matching = trial.tensor_names(query).size();
+  if (matching > 0 && !options.excludes.empty()) {
+    text += "; -x drops " + (matching == 1 ? "the only tensor" : "all " + counted(matching, "tensor")) +
+            (options.selects_tensors() ? " selected" : "");
+  }
+  return {"TensorUnavailable",
+          fmt::format("{}{}; {} {}", text.empty() ? "no tensor is among those asked for" : text.substr(2),
+                      as_far_as_read(trial), counted(names.size(), "tensor"),
+                      names.size() == 1 ? "was saved, smd-ls lists it" : "were saved, smd-ls lists them")};
+}
+
+/// Whether a SPEC that gives steps by their numbers includes the step of an entry.
+bool is_asked_for(const SelectionOptions& options, const TensorEntry& entry) {
+  if (!options.steps || counts_from_end(*options.steps)) {
+    return false;
+  }
+  return std::ranges::any_of(options.modes, [&](Mode mode) {
+    const std::int64_t number = mode == Mode::global ? entry.step.value : entry.mode_step.value;
+    return (mode == Mode::global || mode == entry.mode) &&
+           !options.steps->choose(std::span(&number, 1)).indices.empty();
+  });
+}
+
+NothingSelected other_steps(const Trial& trial, const SelectionOptions& options,
+                            const std::vector<std::string>& tensors) {
+  std::vector<SelectedStep> steps;
+  bool complete = false;
+  std::set<std::string, std::less<>> workers;
+  const EntryQuery query = {.tensors = tensors, .include_incomplete = true};
+  std::vector<GlobalStep> complete_steps = trial.steps();
+  std::set<std::string, std::less<>> at_steps_asked;
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    workers.emplace(entry.worker);
+    if (options.worker && is_asked_for(options, entry)) {
+      at_steps_asked.emplace(entry.worker);
+    }
+    if (options.worker && entry.worker != *options.worker) {
+      return true;
+    }
+    if (steps.empty() || steps.back().step != entry.step) {
+      steps.push_back(own_numbers_of(trial, entry.step));
+      complete = complete || std::ranges::binary_search(complete_steps, entry.step);
+    }
+    return true;
+  });
+  const bool one = tensors.size() == 1;
+  const std::string subject = one ? single_quoted(tensors.front()) : counted(tensors.size(), "tensor") + " match";
+  const std::string were = one ? " was" : ", but were";
+  if (steps.empty()) {
+    return {"InvalidWorker", fmt::format("{} not saved by {}; by {}", subject + were,
+                                         single_quoted(options.worker.value_or("")), quoted_list(workers))};
+  }
+  if (!at_steps_asked.empty() && !at_steps_asked.contains(*options.worker)) {
+    return {"InvalidWorker", fmt::format("{} not saved by {} at the steps asked for; by {}", subject + were,
+                                         single_quoted(*options.worker), quoted_list(at_steps_asked))};
+  }
+  if (!complete && !options.incomplete) {
+    return {"StepNotYetAvailable", subject + were + " saved at " + steps_and_modes(steps) +
+                                       ", none of them complete; --incomplete shows them"};
+  }
+  const std::string by = options.worker ? " by " + single_quoted(*options.worker) : "";
+  return {"TensorUnavailableForStep", fmt::format("{} not saved{} at the steps asked for{}; saved at {}{}",
+                                                  subject + were, by, as_far_as_read(trial), steps_and_modes(steps),
+                                                  options.every > 1 ? "; --every counts all steps of the trial" : "")};
+}
+
 }  // namespace
 
 bool partly_unread(const Trial& trial) {
-  const std::vector<Problem> problems = trial.problems();
-  return std::ranges::any_of(problems, [](const Problem& problem) {
+  return std::ranges::any_of(trial.problems(), [](const Problem& problem) {
     return problem.kind == ProblemKind::access_denied || problem.kind == ProblemKind::io ||
            problem.kind == ProblemKind::network || problem.kind == ProblemKind::stopped;
   });
@@ -237,8 +338,7 @@ void say_no_step_chosen(Trial& trial, const StepRequest& request, bool told, Dia
                          messages.shows(Level::warning) ? all_steps_and_modes(trial) : std::string());
   }
   messages.raise(ExitStatus::no);
-  const std::vector<StepTerm>& terms = request.spec.terms();
-  if (of_trial || std::ranges::any_of(terms, [](const StepTerm& term) { return term.single; })) {
+  if (of_trial || std::ranges::any_of(request.spec.terms(), [](const StepTerm& term) { return term.single; })) {
     return;
   }
   trial.load_range(StepRange());  // all of its steps count, not those that the range needed
@@ -357,112 +457,6 @@ bool check_modes(const Trial& trial, std::span<const Mode> modes, Diagnostics& m
   say(messages, "StepUnavailable", trial.name() + ": " + without_modes(trial, modes.front()));
   return false;
 }
-
-namespace {
-
-// Names similar to a pattern, else parts of names similar to it: a pattern matches anywhere.
-std::vector<std::string> nearest_to_pattern(std::string_view pattern, const std::vector<std::string>& names) {
-  std::string literal(pattern);  // without what is no literal: `conv.weight` of `^conv\.weight$`
-  std::erase_if(literal, [](char c) { return std::string_view("^$\\()[]{}?*+|").find(c) != std::string_view::npos; });
-  std::vector<std::string> nearest = detail::nearest(literal, names);
-  if (!nearest.empty()) {
-    return nearest;
-  }
-  std::set<std::string> parts;
-  for (const std::string& name : names) {
-    for (std::size_t at = 0; at <= name.size();) {
-      const std::size_t end = std::min(name.find_first_of("/.:_", at), name.size());
-      parts.insert(name.substr(at, end - at));
-      at = end + 1;
-    }
-  }
-  return detail::nearest(literal, std::vector<std::string>(parts.begin(), parts.end()));
-}
-
-NothingSelected no_tensor(const Trial& trial, const SelectionOptions& options, TensorQuery query) {
-  const std::vector<std::string> names = trial.tensor_names();
-  std::string text;
-  for (const std::string& regex : options.regexes) {
-    if (trial.tensor_names({.regex = {regex}}).empty()) {
-      const std::string glob = glob_for_regex(regex);
-      text += "; no tensor matches " + single_quoted(regex) +
-              (glob.empty() ? did_you_mean(nearest_to_pattern(regex, names))
-                            : ", which" + glob.substr(single_quoted(regex).size()));
-    }
-  }
-  for (const std::string& name : query.collections) {
-    if (trial.tensor_names({.collections = {name}}).empty()) {
-      text += "; no tensor of collection " + single_quoted(name) + " was saved";
-    }
-  }
-  query.exclude.clear();
-  const std::size_t matching = trial.tensor_names(query).size();
-  if (matching > 0 && !options.excludes.empty()) {
-    text += "; -x drops " + (matching == 1 ? "the only tensor" : "all " + counted(matching, "tensor")) +
-            (options.selects_tensors() ? " selected" : "");
-  }
-  return {"TensorUnavailable",
-          fmt::format("{}{}; {} {}", text.empty() ? "no tensor is among those asked for" : text.substr(2),
-                      as_far_as_read(trial), counted(names.size(), "tensor"),
-                      names.size() == 1 ? "was saved, smd-ls lists it" : "were saved, smd-ls lists them")};
-}
-
-/// Whether a SPEC that gives steps by their numbers includes the step of an entry.
-bool is_asked_for(const SelectionOptions& options, const TensorEntry& entry) {
-  if (!options.steps || counts_from_end(*options.steps)) {
-    return false;
-  }
-  return std::ranges::any_of(options.modes, [&](Mode mode) {
-    const std::int64_t number = mode == Mode::global ? entry.step.value : entry.mode_step.value;
-    return (mode == Mode::global || mode == entry.mode) &&
-           !options.steps->choose(std::span(&number, 1)).indices.empty();
-  });
-}
-
-NothingSelected other_steps(const Trial& trial, const SelectionOptions& options,
-                            const std::vector<std::string>& tensors) {
-  std::vector<SelectedStep> steps;
-  bool complete = false;
-  std::set<std::string, std::less<>> workers;
-  const EntryQuery query = {.tensors = tensors, .include_incomplete = true};
-  std::vector<GlobalStep> complete_steps = trial.steps();
-  std::set<std::string, std::less<>> at_steps_asked;
-  trial.for_each_entry(query, [&](const TensorEntry& entry) {
-    workers.emplace(entry.worker);
-    if (options.worker && is_asked_for(options, entry)) {
-      at_steps_asked.emplace(entry.worker);
-    }
-    if (options.worker && entry.worker != *options.worker) {
-      return true;
-    }
-    if (steps.empty() || steps.back().step != entry.step) {
-      steps.push_back(own_numbers_of(trial, entry.step));
-      complete = complete || std::ranges::binary_search(complete_steps, entry.step);
-    }
-    return true;
-  });
-  const bool one = tensors.size() == 1;
-  const std::string subject = one ? single_quoted(tensors.front()) : counted(tensors.size(), "tensor") + " match";
-  const std::string were = one ? " was" : ", but were";
-  if (steps.empty()) {
-    return {"InvalidWorker", fmt::format("{} not saved by {}; by {}", subject + were,
-                                         single_quoted(options.worker.value_or("")), quoted_list(workers))};
-  }
-  if (!at_steps_asked.empty() && !at_steps_asked.contains(*options.worker)) {
-    return {"InvalidWorker", fmt::format("{} not saved by {} at the steps asked for; by {}", subject + were,
-                                         single_quoted(*options.worker), quoted_list(at_steps_asked))};
-  }
-  if (!complete && !options.incomplete) {
-    return {"StepNotYetAvailable", subject + were + " saved at " + steps_and_modes(steps) +
-                                       ", none of them complete; --incomplete shows them"};
-  }
-  const std::string by = options.worker ? " by " + single_quoted(*options.worker) : "";
-  return {"TensorUnavailableForStep", fmt::format("{} not saved{} at the steps asked for{}; saved at {}{}",
-                                                  subject + were, by, as_far_as_read(trial), steps_and_modes(steps),
-                                                  options.every > 1 ? "; --every counts all steps of the trial" : "")};
-}
-
-}  // namespace
 
 NothingSelected why_nothing(Trial& trial, const SelectionOptions& options) {
   trial.load_range(StepRange());

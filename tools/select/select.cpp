@@ -134,8 +134,7 @@ Selection select(Trial& trial, const SelectionOptions& options, const SelectionN
     return selection;
   }
   const StepSpec& spec = options.steps ? *options.steps : needs.fallback;
-  const bool of_tensors = needs.counts && counts_from_end(spec) && !trial.listed_steps().empty();
-  if (of_tensors) {
+  if (needs.counts && counts_from_end(spec) && !trial.listed_steps().empty()) {
     // Which steps there are depends on the tensors, and on the worker that saved them.
     if (!check_worker(trial, options, messages)) {
       return selection;

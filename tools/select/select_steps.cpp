@@ -174,8 +174,7 @@ class StepSelector {
 
   std::vector<SelectedStep> choose(std::size_t i) {
     const StepSpec& spec = request_.spec;
-    const bool needs_entries = request_.counts && (counts_from_end(spec) || spec.all());
-    if (reports_each() && needs_entries && saved_[i].empty() &&
+    if (reports_each() && request_.counts && (counts_from_end(spec) || spec.all()) && saved_[i].empty() &&
         !has_candidates(trial_, options_, request_.tensors[i], request_.counts)) {
       say_no_value(trial_, options_, request_.tensors[i], std::nullopt, *messages_);
       return {};
@@ -301,8 +300,7 @@ std::vector<SelectedStep> TensorSteps::of(std::string_view tensor) const {
 }
 
 void TensorSteps::add(const std::string& tensor, std::span<const SelectedStep> chosen) {
-  std::vector<GlobalStep>& of_tensor = own[tensor];
-  std::ranges::transform(chosen, std::back_inserter(of_tensor), &SelectedStep::step);
+  std::ranges::transform(chosen, std::back_inserter(own[tensor]), &SelectedStep::step);
   steps.insert(steps.end(), chosen.begin(), chosen.end());
 }
 

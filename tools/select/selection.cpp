@@ -56,6 +56,58 @@ bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) 
   }
 }
 
+constexpr auto tensor_name_table =
+    in_group(group::selection,
+             {
+                 valued('n', "name", "NAME", ArgumentKind::tensor, "tensors of exactly this name").repeatable(),
+             });
+
+constexpr auto selection_table = in_group(
+    group::selection,
+    {
+        valued('e', "regex", "RE", ArgumentKind::pattern, "tensors in whose name RE (PCRE2) is found").repeatable(),
+        valued('c', "collection", "NAME", ArgumentKind::collection,
+               "tensors of this collection, by name or by its patterns")
+            .repeatable(),
+        valued('x', "exclude", "RE", ArgumentKind::pattern, "drop tensors in whose name RE is found")
+            .repeatable()
+            .explained("Drop tensors in whose name RE is found, however they were chosen."),
+        valued('m', "mode", "M[,M]", ArgumentKind::mode,
+               "steps of these modes: train, eval, predict or global (default: global, all steps)")
+            .list()
+            .explained("Only steps of these modes: train, eval, predict or global, in any case of letters. The "
+                       "default, global, means all steps."),
+        valued('s', "step", "SPEC", ArgumentKind::step,
+               "steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end")
+            .list()
+            .explained("Only these steps, counted in the mode: N, A:B (without B), A:B:S, first, last or all. Negative "
+                       "numbers count from the end. In smd-tensor and smd-reduce, first, last and negative numbers "
+                       "count each selected tensor's own steps, elsewhere those of the trial. A range in which no step "
+                       "can lie, such as 20:0, is refused."),
+        valued(no_letter, "every", "N", ArgumentKind::number, "keep every Nth of these steps")
+            .explained("Keep every Nth of these steps of the trial, also counting those at which a tensor was not "
+                       "saved. Each tensor's own steps count if they do for -s, and if smd-tensor was given the tensor "
+                       "by name; with --follow always the trial's."),
+        valued('w', "worker", "W", ArgumentKind::worker,
+               "what this worker saved; all: every worker (default for values: the first by name)")
+            .explained("Only what this worker saved; all stands for every worker. By default, values are those of the "
+                       "first worker by name that has them."),
+        flag(no_letter, "incomplete", "also steps that not all workers have written"),
+    });
+
+// A pattern that begins with a star does not compile: it was meant as a glob.
+std::string pattern_from(const std::string& text) {
+  if (text.starts_with('*') || text.starts_with('?')) {
+    if (const std::string hint = glob_for_regex(text); !hint.empty()) {
+      throw InvalidValue(hint);
+    }
+  }
+  return text;
+}
+
+constexpr std::array<std::string_view, 4> mode_words = {"train", "eval", "predict", "global"};  // as Mode's
+static_assert(Mode{1} == Mode::train && Mode{2} == Mode::eval && Mode{3} == Mode::predict && Mode{4} == Mode::global);
+
 }  // namespace
 
 std::vector<std::string> known_workers(const Trial& trial) {
@@ -136,62 +188,6 @@ std::optional<Mode> only_mode(const SelectionOptions& options) noexcept {
   const bool one = options.modes.size() == 1 && options.modes.front() != Mode::global;
   return one ? std::optional(options.modes.front()) : std::nullopt;
 }
-
-namespace {
-
-constexpr auto tensor_name_table =
-    in_group(group::selection,
-             {
-                 valued('n', "name", "NAME", ArgumentKind::tensor, "tensors of exactly this name").repeatable(),
-             });
-
-constexpr auto selection_table = in_group(
-    group::selection,
-    {
-        valued('e', "regex", "RE", ArgumentKind::pattern, "tensors in whose name RE (PCRE2) is found").repeatable(),
-        valued('c', "collection", "NAME", ArgumentKind::collection,
-               "tensors of this collection, by name or by its patterns")
-            .repeatable(),
-        valued('x', "exclude", "RE", ArgumentKind::pattern, "drop tensors in whose name RE is found")
-            .repeatable()
-            .explained("Drop tensors in whose name RE is found, however they were chosen."),
-        valued('m', "mode", "M[,M]", ArgumentKind::mode,
-               "steps of these modes: train, eval, predict or global (default: global, all steps)")
-            .list()
-            .explained("Only steps of these modes: train, eval, predict or global, in any case of letters. The "
-                       "default, global, means all steps."),
-        valued('s', "step", "SPEC", ArgumentKind::step,
-               "steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end")
-            .list()
-            .explained("Only these steps, counted in the mode: N, A:B (without B), A:B:S, first, last or all. Negative "
-                       "numbers count from the end. In smd-tensor and smd-reduce, first, last and negative numbers "
-                       "count each selected tensor's own steps, elsewhere those of the trial. A range in which no step "
-                       "can lie, such as 20:0, is refused."),
-        valued(no_letter, "every", "N", ArgumentKind::number, "keep every Nth of these steps")
-            .explained("Keep every Nth of these steps of the trial, also counting those at which a tensor was not "
-                       "saved. Each tensor's own steps count if they do for -s, and if smd-tensor was given the tensor "
-                       "by name; with --follow always the trial's."),
-        valued('w', "worker", "W", ArgumentKind::worker,
-               "what this worker saved; all: every worker (default for values: the first by name)")
-            .explained("Only what this worker saved; all stands for every worker. By default, values are those of the "
-                       "first worker by name that has them."),
-        flag(no_letter, "incomplete", "also steps that not all workers have written"),
-    });
-
-// A pattern that begins with a star does not compile: it was meant as a glob.
-std::string pattern_from(const std::string& text) {
-  if (text.starts_with('*') || text.starts_with('?')) {
-    if (const std::string hint = glob_for_regex(text); !hint.empty()) {
-      throw InvalidValue(hint);
-    }
-  }
-  return text;
-}
-
-constexpr std::array<std::string_view, 4> mode_words = {"train", "eval", "predict", "global"};  // as Mode's
-static_assert(Mode{1} == Mode::train && Mode{2} == Mode::eval && Mode{3} == Mode::predict && Mode{4} == Mode::global);
-
-}  // namespace
 
 Mode mode_from(const std::string& word, std::string_view what) {
   const std::optional<Mode> mode = parse_mode(word);

@@ -56,8 +56,7 @@ class Printer {
     if (elements_.view().dtype() == Dtype::string) {
       text.append(left_ - display_width(text), ' ');
     } else if (by_point_) {
-      const std::size_t left = left_part(text);
-      text.insert(0, left_ - left, ' ');
+      text.insert(0, left_ - left_part(text), ' ');
       text.append(left_ + right_ - text.size(), ' ');
     } else {
       text.insert(0, left_ - text.size(), ' ');

@@ -176,8 +176,11 @@ class SelectedValues {
     }
     for_each_value([&](const TensorEntry& entry) {
       found_ = true;
-      if (!selection_.every_step) {
-        note_found(entry);
+      if (!selection_.every_step && is_named(entry.tensor)) {
+        std::vector<GlobalStep>& found = selection_.found[std::string(entry.tensor)];
+        if (found.empty() || found.back() != entry.step) {
+          found.push_back(entry.step);
+        }
       }
       take(entry);
     });
@@ -235,15 +238,6 @@ class SelectedValues {
   void smooth(ValueKey& key) {
     if (options_.smooth) {
       key.smooth = smoothing_->at(trial_, key);
-    }
-  }
-
-  void note_found(const TensorEntry& entry) {
-    if (is_named(entry.tensor)) {
-      std::vector<GlobalStep>& found = selection_.found[std::string(entry.tensor)];
-      if (found.empty() || found.back() != entry.step) {
-        found.push_back(entry.step);
-      }
     }
   }
 
@@ -378,8 +372,7 @@ void report_nothing(Trial* trial, const TensorOptions& options, const ValueSelec
 
 /// Whether a step was asked for by its number alone.
 bool asked_singly(const Trial& trial, const SelectionOptions& options, GlobalStep step) {
-  const std::vector<StepTerm> terms = options.steps.value_or(StepSpec()).terms();
-  return std::ranges::any_of(terms, [&](const StepTerm& term) {
+  return std::ranges::any_of(options.steps.value_or(StepSpec()).terms(), [&](const StepTerm& term) {
     return term.single && !term.oldest &&
            std::ranges::any_of(options.modes, [&](Mode mode) { return number_in(trial, mode, step) == term.number; });
   });
@@ -419,12 +412,6 @@ ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnos
   return result;
 }
 
-/// The part of the trial to read at first; more is read if needed.
-StepRange range_to_open(const TensorOptions& options) {
-  const StepSpec spec = options.selection.steps.value_or(default_steps(options));
-  return options.needs_whole_series() ? StepRange() : range_to_read_of_tensors(options.selection, spec);
-}
-
 /// Shows the values of one trial after the other. If the view must know all of them beforehand, the trials stay open
 /// until the last one has been seen.
 class ShownTrials {
@@ -435,7 +422,10 @@ class ShownTrials {
 
   /// Whether the output holds what was asked for, or the part of it that could be read.
   bool run() {
-    KeptTrials kept(options_.reading.trial_options(range_to_open(options_)), messages_);
+    const StepSpec spec = options_.selection.steps.value_or(default_steps(options_));
+    const StepRange read_first =  // more is read if needed
+        options_.needs_whole_series() ? StepRange() : range_to_read_of_tensors(options_.selection, spec);
+    KeptTrials kept(options_.reading.trial_options(read_first), messages_);
     for (const std::string& trial : trials_) {
       kept.open(trial, [this](Trial& trial) { return visit(trial); });
     }

@@ -100,15 +100,6 @@ void check_following(const TensorOptions& options) {
             "--follow prints values as they come: " + flag_of(options.view) + " shows one, or all at once");
 }
 
-/// Nullopt if the trial cannot be read: reading it reports why.
-std::optional<Trial> opened_or_none(const std::string& path, const TrialOptions& options) {
-  try {
-    return Trial::open(path, options);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
 }  // namespace
 
 std::span<const OptionSpec> TensorOptions::table() noexcept { return own_options; }
@@ -158,7 +149,10 @@ std::vector<std::string> TensorOptions::take_names(Diagnostics& messages) {
     refuse_if(operand == "-", "'-' must be the last operand");
     const bool place = is_place(operand);
     if (place && !std::exchange(opened, true)) {
-      trial = opened_or_none(first, opening);
+      try {
+        trial = Trial::open(first, opening);
+      } catch (const Error&) {  // reading it reports why
+      }
     }
     (place && !(trial && trial->has_tensor(operand)) ? trials : names).push_back(operand);
   }

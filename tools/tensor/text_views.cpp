@@ -73,8 +73,7 @@ class TableView : public ValueView {
     }
     rows_->set_trial(trial_);
     for (const auto& [key, value] : held_) {
-      const Elements elements(value.view(), Elements::NotText::sized);
-      rows_->row(with_key_cells(key, {elements.cell(0)}));
+      rows_->row(with_key_cells(key, {Elements(value.view(), Elements::NotText::sized).cell(0)}));
     }
     held_.clear();
   }

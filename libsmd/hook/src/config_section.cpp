@@ -106,8 +106,7 @@ std::optional<std::vector<std::string>> Section::texts(const std::string& key) c
     if (value.is_string()) {
       return text::list_items(value.get_ref<const std::string&>());
     }
-    const auto is_text = [](const json& item) { return item.is_string(); };
-    refuse_if(!value.is_array() || !std::ranges::all_of(value, is_text),
+    refuse_if(!value.is_array() || !std::ranges::all_of(value, &json::is_string),
               named(key) + " is neither a text nor a list of texts: " + shown(value));
     return value.get<std::vector<std::string>>();
   });

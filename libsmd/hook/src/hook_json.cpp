@@ -236,37 +236,7 @@ void apply_job(HookConfig& config, const json& job, const std::string& where) {
   }
 }
 
-}  // namespace
-
-HookConfig HookConfig::parse(std::string_view text, std::string_view where_view, Framework framework) {
-  const std::string where(where_view);
-  detail::refuse_if(text.size() > limits::json_bytes,
-                    where + ": the JSON document is larger than a configuration may be");
-  text::JsonDocument<json> parsed;
-  if (const auto error = text::parse_json(text, parsed)) {
-    const Problem problem = detail::wire::json_problem(*error);
-    throw InvalidArgument(where + (problem.offset ? ": byte " + std::to_string(*problem.offset) : "") + ": " +
-                          problem.text);
-  }
-  const json& document = *parsed;
-  HookConfig config = detail::hook::default_config(framework);
-  if (is_job(document)) {
-    apply_job(config, document, where);
-  } else if (!apply_rules(config, document, where)) {
-    apply_hook(config, document, where);
-  } else if (config.collections.empty()) {
-    throw InvalidArgument(where + ": rules that do not say what to save; smd-rule --hook-config -C FILE does");
-  }
-  if (detail::hook::selects_nothing(config)) {
-    // Unlike a HookConfig that a program makes, which saves every tensor that it is given.
-    config.include_collections = detail::hook::collections_always_saved(framework);
-  }
-  return config;
-}
-
 // HookConfig::to_json: the inverse of `HookConfig::parse`.
-namespace {
-
 using Json = nlohmann::ordered_json;
 
 /// Writes one string with commas, as SageMaker requires; a JSON list if an item has a comma itself.
@@ -384,6 +354,32 @@ Json parameters_json(const HookConfig& config, const HookConfig& fallback) {
 }
 
 }  // namespace
+
+HookConfig HookConfig::parse(std::string_view text, std::string_view where_view, Framework framework) {
+  const std::string where(where_view);
+  detail::refuse_if(text.size() > limits::json_bytes,
+                    where + ": the JSON document is larger than a configuration may be");
+  text::JsonDocument<json> parsed;
+  if (const auto error = text::parse_json(text, parsed)) {
+    const Problem problem = detail::wire::json_problem(*error);
+    throw InvalidArgument(where + (problem.offset ? ": byte " + std::to_string(*problem.offset) : "") + ": " +
+                          problem.text);
+  }
+  const json& document = *parsed;
+  HookConfig config = detail::hook::default_config(framework);
+  if (is_job(document)) {
+    apply_job(config, document, where);
+  } else if (!apply_rules(config, document, where)) {
+    apply_hook(config, document, where);
+  } else if (config.collections.empty()) {
+    throw InvalidArgument(where + ": rules that do not say what to save; smd-rule --hook-config -C FILE does");
+  }
+  if (detail::hook::selects_nothing(config)) {
+    // Unlike a HookConfig that a program makes, which saves every tensor that it is given.
+    config.include_collections = detail::hook::collections_always_saved(framework);
+  }
+  return config;
+}
 
 std::string HookConfig::to_json() const {
   const HookConfig fallback = detail::hook::default_config(framework);

@@ -273,8 +273,4 @@ Outcome<std::unique_ptr<Output>> open_local_output_beneath(const std::string& pa
 
 }  // namespace smd::detail::hook
 
-namespace smd {
-
-void observe_temporary_files(TemporaryFileObserver observer) noexcept { detail::hook::observer = observer; }
-
-}  // namespace smd
+void smd::observe_temporary_files(TemporaryFileObserver observer) noexcept { detail::hook::observer = observer; }

@@ -65,7 +65,8 @@ struct FollowEvent {
 ///
 /// The follower refreshes the trial; queries between its calls need not (`NoRefresh`, or `TrialOptions::auto_refresh`
 /// false). It takes the job as ended when nothing has appeared for SMDEBUG_TRAINING_END_DELAY_REFRESH seconds (default
-/// 1) after the end marker, or when time is up. For use by one thread at a time; other threads may use the trial.
+/// 1) after the end marker, or when time is up; sixty times as long if other workers may not be done, docs/format.md.
+/// For use by one thread at a time; other threads may use the trial.
 class SMD_EXPORT StepFollower {
  public:
   explicit StepFollower(const Trial& trial, FollowOptions options = {});

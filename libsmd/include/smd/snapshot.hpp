@@ -98,6 +98,8 @@ class SMD_EXPORT TrialSnapshot {
   [[nodiscard]] std::size_t reductions() const noexcept;  ///< Number of kinds saved; ids are below it.
   [[nodiscard]] std::string_view reduction(std::uint32_t id) const noexcept;
   [[nodiscard]] std::string_view worker(std::uint32_t id) const noexcept;
+  /// Returns one flag for each tensor: whether some step has anything of it. Superseded values do not count.
+  [[nodiscard]] const std::vector<bool>& saved() const;
   /// Returns the collections by name: the same object in later snapshots as long as the collections do not change.
   [[nodiscard]] std::shared_ptr<const std::map<std::string, Collection>> collections() const;
   /// Returns whether the trial defines a collection of that name, as `Trial::collection` does.

@@ -159,6 +159,8 @@ class Listing {
   bool ended = false;                             ///< The job was over before the look began to list.
   bool keeps_back = false;                        ///< Values are kept back while others may replace them.
   std::shared_ptr<const Extras> extras;           ///< Null if there are none.
+  /// When the end marker was written for the last time: each worker may write it. Nullopt if unknown.
+  std::optional<std::chrono::system_clock::time_point> ended_at;
 
   /// Returns the file of a row, for messages: a path relative to the trial.
   [[nodiscard]] virtual std::string path(const StepPart& /*file*/) const { return {}; }

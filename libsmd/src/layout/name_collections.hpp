@@ -28,6 +28,11 @@ enum class ValueKind : std::uint8_t {
   system,     ///< A metric of the machine: only in `system`, which nothing asks for by default.
 };
 
+/// Returns the bit of a kind in a set of kinds.
+constexpr std::uint16_t bit_of(ValueKind kind) noexcept {
+  return static_cast<std::uint16_t>(1u << static_cast<unsigned>(kind));
+}
+
 /// A tensor and what some of its values are.
 struct NamedValues {
   std::string tensor;

@@ -14,10 +14,6 @@ namespace {
 /// The most entries of rows that share a payload.
 constexpr std::size_t stretch_entries = 4096;
 
-constexpr std::uint16_t bit_of(ValueKind kind) noexcept {
-  return static_cast<std::uint16_t>(1u << static_cast<unsigned>(kind));
-}
-
 std::optional<double> variance_of(const wire::HistogramSums& sums) noexcept {
   if (sums.min == sums.max && std::isfinite(sums.min)) {
     return 0.0;

@@ -102,80 +102,6 @@ Outcome<std::string> inflated(std::string_view from, std::uint64_t size, std::ui
   return into;
 }
 
-}  // namespace
-
-Outcome<std::string> read_bytes(const storage::File& file, std::uint64_t offset, std::uint64_t size, const Stop& stop) {
-  if (offset > file.size() || size > file.size() - offset) {
-    return Problem{ProblemKind::not_yet, {}, file.size(), "the file ends too soon"};
-  }
-  std::string bytes(size, '\0');
-  const Status read = read_into(file, offset, std::as_writable_bytes(std::span(bytes)), stop);
-  return read ? Outcome(std::move(bytes)) : read.problem();
-}
-
-Outcome<std::uint64_t> content_begin(const storage::File& file, const Member& member, std::string* name_read) {
-  const std::uint64_t fixed = local_bytes + member.name_bytes;
-  if (member.name_bytes == 0) {
-    return member.offset;
-  }
-  const auto header = read_bytes(file, member.offset, std::min(fixed + large_bytes, member.end - member.offset));
-  if (!header) {
-    return header.problem();
-  }
-  const auto differs = [&](const char* what) { return damaged(what, member.offset); };
-  if (header->size() < fixed || !header->starts_with(local_mark)) {
-    return differs("no local header is where the archive's directory says");
-  }
-  const std::string_view name = std::string_view(*header).substr(local_bytes, member.name_bytes);
-  if (name_read != nullptr) {
-    *name_read = name;
-  }
-  if (load<std::uint16_t>(*header, 26) != member.name_bytes ||
-      static_cast<std::uint32_t>(hash_of(name)) != member.name_hash) {
-    return differs("its local header has another name than the archive's directory");
-  }
-  if (load<std::uint16_t>(*header, 8) != member.method) {
-    return differs("its local header has another method than the archive's directory");
-  }
-  const std::uint64_t begin = member.offset + fixed + load<std::uint16_t>(*header, 28);
-  if (begin > member.end || member.stored > member.end - begin) {
-    return differs("it overlaps what follows it");
-  }
-  const std::uint32_t crc = load<std::uint32_t>(*header, 14);
-  std::uint64_t stored = load<std::uint32_t>(*header, 18);
-  std::uint64_t size = load<std::uint32_t>(*header, 22);
-  const bool later = (load<std::uint16_t>(*header, 6) & descriptor_flag) != 0 && (crc | stored | size) == 0;
-  take_large(std::string_view(*header).substr(fixed), {&size, &stored});
-  if (!later && (crc != member.crc || stored != member.stored || size != member.size)) {
-    return differs("its local header has another size or checksum than the archive's directory");
-  }
-  return begin;
-}
-
-Outcome<std::string> read_member(const storage::File& file, const Member& member, std::uint64_t most,
-                                 const Stop& stop) {
-  if (!member.sound || member.size > most || member.stored > most ||
-      (member.method != 0 && member.method != deflated)) {
-    return damaged(
-        member.sound ? "it is above the limit of its length, or compressed by an unknown method" : "it is damaged",
-        member.offset);
-  }
-  const auto begin = content_begin(file, member);
-  auto bytes = begin ? read_bytes(file, *begin, member.stored, stop) : begin.problem();
-  if (bytes && member.method == deflated) {
-    bytes = inflated(*bytes, member.size, *begin);
-  }
-  const bool wrong = bytes && member.has_checksum && crc32(std::as_bytes(std::span(*bytes))) != member.crc;
-  return wrong ? damaged("its checksum is wrong", *begin) : std::move(bytes);
-}
-
-std::optional<std::uint32_t> Archive::find(std::string_view name) const {
-  const auto found = std::ranges::lower_bound(names, std::pair(hash_of(name), std::uint32_t{0}));
-  return found != names.end() && found->first == hash_of(name) ? std::optional(found->second) : std::nullopt;
-}
-
-namespace {
-
 /// Where a directory lies, and how many entries it has.
 struct Directory {
   std::uint64_t begin = 0;
@@ -273,6 +199,76 @@ Status place_members(const FileSection& section, const Directory& directory, std
 }
 
 }  // namespace
+
+Outcome<std::string> read_bytes(const storage::File& file, std::uint64_t offset, std::uint64_t size, const Stop& stop) {
+  if (offset > file.size() || size > file.size() - offset) {
+    return Problem{ProblemKind::not_yet, {}, file.size(), "the file ends too soon"};
+  }
+  std::string bytes(size, '\0');
+  const Status read = read_into(file, offset, std::as_writable_bytes(std::span(bytes)), stop);
+  return read ? Outcome(std::move(bytes)) : read.problem();
+}
+
+Outcome<std::uint64_t> content_begin(const storage::File& file, const Member& member, std::string* name_read) {
+  const std::uint64_t fixed = local_bytes + member.name_bytes;
+  if (member.name_bytes == 0) {
+    return member.offset;
+  }
+  const auto header = read_bytes(file, member.offset, std::min(fixed + large_bytes, member.end - member.offset));
+  if (!header) {
+    return header.problem();
+  }
+  const auto differs = [&](const char* what) { return damaged(what, member.offset); };
+  if (header->size() < fixed || !header->starts_with(local_mark)) {
+    return differs("no local header is where the archive's directory says");
+  }
+  const std::string_view name = std::string_view(*header).substr(local_bytes, member.name_bytes);
+  if (name_read != nullptr) {
+    *name_read = name;
+  }
+  if (load<std::uint16_t>(*header, 26) != member.name_bytes ||
+      static_cast<std::uint32_t>(hash_of(name)) != member.name_hash) {
+    return differs("its local header has another name than the archive's directory");
+  }
+  if (load<std::uint16_t>(*header, 8) != member.method) {
+    return differs("its local header has another method than the archive's directory");
+  }
+  const std::uint64_t begin = member.offset + fixed + load<std::uint16_t>(*header, 28);
+  if (begin > member.end || member.stored > member.end - begin) {
+    return differs("it overlaps what follows it");
+  }
+  const std::uint32_t crc = load<std::uint32_t>(*header, 14);
+  std::uint64_t stored = load<std::uint32_t>(*header, 18);
+  std::uint64_t size = load<std::uint32_t>(*header, 22);
+  const bool later = (load<std::uint16_t>(*header, 6) & descriptor_flag) != 0 && (crc | stored | size) == 0;
+  take_large(std::string_view(*header).substr(fixed), {&size, &stored});
+  if (!later && (crc != member.crc || stored != member.stored || size != member.size)) {
+    return differs("its local header has another size or checksum than the archive's directory");
+  }
+  return begin;
+}
+
+Outcome<std::string> read_member(const storage::File& file, const Member& member, std::uint64_t most,
+                                 const Stop& stop) {
+  if (!member.sound || member.size > most || member.stored > most ||
+      (member.method != 0 && member.method != deflated)) {
+    return damaged(
+        member.sound ? "it is above the limit of its length, or compressed by an unknown method" : "it is damaged",
+        member.offset);
+  }
+  const auto begin = content_begin(file, member);
+  auto bytes = begin ? read_bytes(file, *begin, member.stored, stop) : begin.problem();
+  if (bytes && member.method == deflated) {
+    bytes = inflated(*bytes, member.size, *begin);
+  }
+  const bool wrong = bytes && member.has_checksum && crc32(std::as_bytes(std::span(*bytes))) != member.crc;
+  return wrong ? damaged("its checksum is wrong", *begin) : std::move(bytes);
+}
+
+std::optional<std::uint32_t> Archive::find(std::string_view name) const {
+  const auto found = std::ranges::lower_bound(names, std::pair(hash_of(name), std::uint32_t{0}));
+  return found != names.end() && found->first == hash_of(name) ? std::optional(found->second) : std::nullopt;
+}
 
 Outcome<Archive> read_archive(const FileSection& section, ProblemList& problems, const Stop& stop) {
   const auto directory = find_directory(section, stop);

@@ -853,13 +853,9 @@ class Describer {
     }
   }
   [[nodiscard]] std::optional<std::int64_t> natural_fact(std::string_view name) const {
-    for (const Fact& fact : file_.facts) {
-      const auto* const value = std::get_if<std::int64_t>(&fact.value);
-      if (fact.name == name && value != nullptr && *value >= 0) {
-        return *value;
-      }
-    }
-    return std::nullopt;
+    const auto fact = std::ranges::find(file_.facts, name, &Fact::name);
+    const auto* const value = fact == file_.facts.end() ? nullptr : std::get_if<std::int64_t>(&fact->value);
+    return value != nullptr && *value >= 0 ? std::optional(*value) : std::nullopt;
   }
 
   const Pickle& pickle_;

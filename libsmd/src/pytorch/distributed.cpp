@@ -95,18 +95,18 @@ class MetadataReader {
     std::vector<Pickle::Pair> objects = pickle_.pairs(described);
     drop_replaced(pickle_, objects);
     for (const auto& [key, object] : objects) {
+      const std::string_view name = pickle_.text(key).substr(0, limits::name_bytes);
       const Ref parts = pickle_.find(object, "chunks");
       const GlobalName* const made = pickle_.global(pickle_.callee(object));
-      const bool bytes = parts == Pickle::nothing && made != nullptr && made->name == "BytesStorageMetadata";
-      if (bytes) {
-        told_.insert(pickle_.text(key).substr(0, limits::name_bytes));
+      if (parts == Pickle::nothing && made != nullptr && made->name == "BytesStorageMetadata") {
+        told_.insert(name);
+        continue;
       }
-      if (bytes || object == Pickle::nothing) {
+      if (object == Pickle::nothing) {
         continue;
       }
       ValueType type;
       wire::FileTensors::Position where;
-      const std::string_view name = pickle_.text(key).substr(0, limits::name_bytes);
       std::vector<Chunk> chunks;
       if (const char* const why = read_type(pickle_.text(key), object, type)) {
         tell(name, damaged(why, pickle_.offset(object)));

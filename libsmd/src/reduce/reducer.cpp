@@ -34,6 +34,10 @@ ReducedValue integer(Int128 value) {
           .low = static_cast<std::uint64_t>(value)};
 }
 
+Int128 whole(std::int64_t high, std::uint64_t low) {
+  return static_cast<Int128>((static_cast<Uint128>(static_cast<std::uint64_t>(high)) << 64) | low);
+}
+
 /// Below it, double represents every integer.
 constexpr double exact_below = 0x1p53;
 
@@ -338,14 +342,6 @@ class Answer {
 namespace smd {
 
 using namespace detail::reduce;
-
-namespace {
-
-Int128 whole(std::int64_t high, std::uint64_t low) {
-  return static_cast<Int128>((static_cast<Uint128>(static_cast<std::uint64_t>(high)) << 64) | low);
-}
-
-}  // namespace
 
 /// Hidden: otherwise it would be exported with its class.
 struct __attribute__((visibility("hidden"))) Reducer::Impl {

@@ -149,9 +149,8 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
     }
   });
   const auto remark = [&](const std::set<std::string_view>& names, const std::string& what) {
-    add(detail::make_problem(ProblemKind::remark, text::counted(names.size(), "tensor") +
-                                                      (names.size() == 1 ? " has " : " have ") + what + ": " +
-                                                      text::first_names({names.begin(), names.end()})));
+    add(detail::make_problem(ProblemKind::remark, text::counted(names.size(), "tensor", "has", "have") + " " + what +
+                                                      ": " + text::first_names({names.begin(), names.end()})));
   };
   for (const auto& [what, names] : unread) {
     remark(names, what);

@@ -19,12 +19,6 @@
 #include <system_error>
 #include <utility>
 
-namespace smd {
-
-bool is_remote_path(std::string_view path) noexcept { return path.starts_with("s3://"); }
-
-}  // namespace smd
-
 namespace smd::detail::trial {
 
 namespace {
@@ -42,31 +36,6 @@ struct FileOperand {
   std::string folder;
   std::string name;
 };
-
-}  // namespace
-
-std::string last_part(std::string_view path) {
-  const std::size_t end = path.find_last_not_of('/');
-  return std::string(end == path.npos ? path : text::leaf_of(path.substr(0, end + 1)));
-}
-
-TrialPath::TrialPath(std::string_view path) : path_(path) {
-  while (path_.size() > 1 && path_.ends_with('/') && !path_.ends_with("://")) {
-    path_.pop_back();
-  }
-}
-
-std::string TrialPath::name() const {
-  std::error_code error;
-  const bool dots = !is_remote_path(path_) && is_dots(path_);
-  return last_part(dots ? fs::canonical(path_, error).string() : path_);
-}
-
-std::string TrialPath::path_of(std::string_view below) const {
-  return below.empty() ? path_ : path_ + (path_.ends_with('/') ? "" : "/") + std::string(below);
-}
-
-namespace {
 
 /// Splits the path of what is not a folder. Nullopt for a path that does not exist; on a remote store, for one without
 /// the name of a checkpoint file.
@@ -131,48 +100,10 @@ std::string say_several(const std::string& path, std::span<const std::string> ru
   constexpr std::size_t shown = 3;
   const std::string names = text::joined(runs.first(std::min(shown, runs.size())), ", ",
                                          [](const std::string& run) { return printable(run); });
-  return in_quotes(path) + " holds " + (at_least ? "at least " : "") + std::to_string(runs.size()) +
-         (runs.size() == 1 ? " run: " : " runs: ") + names + (runs.size() > shown ? " …" : "") +
-         "; name one, or all of them with `smd-ls --find " + printable(path) + "`";
+  return in_quotes(path) + " holds " + (at_least ? "at least " : "") + text::counted(runs.size(), "run") + ": " +
+         names + (runs.size() > shown ? " …" : "") + "; name one, or all of them with `smd-ls --find " +
+         printable(path) + "`";
 }
-
-}  // namespace
-
-std::string what_lies_in(storage::Storage& storage) {
-  constexpr std::size_t most_names = 8;
-  constexpr std::size_t most_described = 3;
-  const std::size_t most_opened = storage.remote() ? 8 : 64;
-  std::string names;
-  std::string described;
-  std::size_t files_described = 0;
-  std::size_t files_opened = 0;
-  FolderWalk walk(storage, {}, {.folders = 100, .names = 1'000});
-  while (walk.next()) {
-    for (const storage::DirEntry& entry : walk.entries()) {
-      if (entry.kind != storage::EntryKind::file || files_described >= most_described || ++files_opened > most_opened) {
-        continue;
-      }
-      const std::string path = walk.path_of(entry.name);
-      const auto first = layout::read_beginning(storage, path);
-      const wire::KnownFile* const known = first ? wire::known_file(*first, path) : nullptr;
-      const bool is_trial = first && std::ranges::any_of(layout::kinds(), [&](const LayoutKind& kind) {
-                              return kind.why_not != nullptr && kind.holds_file({{}, path, {}}, *first);
-                            });
-      if (is_trial || wire::is_no_text(known)) {
-        described += "; " + in_quotes(path) + " " + (is_trial ? "is a trial if you name it" : say(*known));
-        ++files_described;
-      }
-    }
-    if (walk.path().empty()) {
-      names = text::listed(walk.entries(), most_names,
-                           [](const storage::DirEntry& entry) { return in_quotes(entry.name); });
-    }
-    walk.enter_all();
-  }
-  return "(it holds " + (names.empty() ? "nothing" : names) + ")" + described;
-}
-
-namespace {
 
 /// Returns a message that says of a folder without any trial what it holds instead. `walk`: one that found none.
 /// `only`: the only layout that counts; empty: all.
@@ -362,7 +293,8 @@ class Opener {
         below = kind.usual_folder;
       }
     }
-    if (below.empty()) {
+    const bool usual = !below.empty();
+    if (!usual) {
       std::vector<std::string> trials = layout::find_trials(*walk_, options_.layout);
       if (walk_->failure()) {
         throw ReadError(*walk_->failure());
@@ -376,6 +308,7 @@ class Opener {
       below = std::move(trials.front());
     }
     OpenedTrial trial = Opener(where_.path_of(below), options_, environment_).open();
+    trial.alone_in = usual || trial.storage->remote() ? "" : where_.path();
     remark(trial, in_quotes(where_.path()) + " is no trial itself; its folder " + in_quotes(below) + " is read");
     return trial;
   }
@@ -427,6 +360,61 @@ class Opener {
 
 }  // namespace
 
+std::string last_part(std::string_view path) {
+  const std::size_t end = path.find_last_not_of('/');
+  return std::string(end == path.npos ? path : text::leaf_of(path.substr(0, end + 1)));
+}
+
+TrialPath::TrialPath(std::string_view path) : path_(path) {
+  while (path_.size() > 1 && path_.ends_with('/') && !path_.ends_with("://")) {
+    path_.pop_back();
+  }
+}
+
+std::string TrialPath::name() const {
+  std::error_code error;
+  const bool dots = !is_remote_path(path_) && is_dots(path_);
+  return last_part(dots ? fs::canonical(path_, error).string() : path_);
+}
+
+std::string TrialPath::path_of(std::string_view below) const {
+  return below.empty() ? path_ : path_ + (path_.ends_with('/') ? "" : "/") + std::string(below);
+}
+
+std::string what_lies_in(storage::Storage& storage) {
+  constexpr std::size_t most_names = 8;
+  constexpr std::size_t most_described = 3;
+  const std::size_t most_opened = storage.remote() ? 8 : 64;
+  std::string names;
+  std::string described;
+  std::size_t files_described = 0;
+  std::size_t files_opened = 0;
+  FolderWalk walk(storage, {}, {.folders = 100, .names = 1'000});
+  while (walk.next()) {
+    for (const storage::DirEntry& entry : walk.entries()) {
+      if (entry.kind != storage::EntryKind::file || files_described >= most_described || ++files_opened > most_opened) {
+        continue;
+      }
+      const std::string path = walk.path_of(entry.name);
+      const auto first = layout::read_beginning(storage, path);
+      const wire::KnownFile* const known = first ? wire::known_file(*first, path) : nullptr;
+      const bool is_trial = first && std::ranges::any_of(layout::kinds(), [&](const LayoutKind& kind) {
+                              return kind.why_not != nullptr && kind.holds_file({{}, path, {}}, *first);
+                            });
+      if (is_trial || wire::is_no_text(known)) {
+        described += "; " + in_quotes(path) + " " + (is_trial ? "is a trial if you name it" : say(*known));
+        ++files_described;
+      }
+    }
+    if (walk.path().empty()) {
+      names = text::listed(walk.entries(), most_names,
+                           [](const storage::DirEntry& entry) { return in_quotes(entry.name); });
+    }
+    walk.enter_all();
+  }
+  return "(it holds " + (names.empty() ? "nothing" : names) + ")" + described;
+}
+
 OpenedTrial open_trial(const std::string& path, const TrialOptions& options, const Environment& environment) {
   return Opener(path, options, environment).open();
 }
@@ -434,6 +422,8 @@ OpenedTrial open_trial(const std::string& path, const TrialOptions& options, con
 }  // namespace smd::detail::trial
 
 namespace smd {
+
+bool is_remote_path(std::string_view path) noexcept { return path.starts_with("s3://"); }
 
 std::optional<FoundTrial> find_trial(const std::string& path, const TrialOptions& options) {
   try {

@@ -48,6 +48,7 @@ struct OpenedTrial {
   LayoutTraits traits;
   std::unique_ptr<layout::Layout> layout;
   std::string file = {};                 ///< The only file of the folder that is the trial; empty: all.
+  std::string alone_in = {};             ///< The local folder of which it is the only trial; empty: it was named.
   std::vector<std::string> others = {};  ///< Folders in it that are trials of their own: those near.
   std::vector<Problem> notes;
 };

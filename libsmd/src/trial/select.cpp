@@ -148,14 +148,6 @@ TensorSet saved_at(const Snapshot& snapshot, StepKey step, Mode mode) {
   });
 }
 
-/// Returns the tensors of which something was saved at some step.
-const TensorSet& saved_ever(const Snapshot& snapshot) {
-  return snapshot.asked_before.saved_ever([&] {
-    return snapshot.more_names ? saved_in_mode(snapshot, Mode::global)
-                               : TensorSet(snapshot.catalog.tensors().size(), true);
-  });
-}
-
 /// Returns the tensors that the query names, saved or not. Nullopt if it names none, which means all.
 std::optional<std::vector<std::uint32_t>> named_ids(TrialState& state, const Snapshot& snapshot,
                                                     const TensorQuery& query, const TensorSet& saved,
@@ -200,6 +192,13 @@ void leave_out_system(const Snapshot& snapshot, std::vector<std::uint32_t>& ids)
 
 }  // namespace
 
+const TensorSet& saved_ever(const Snapshot& snapshot) {
+  return snapshot.asked_before.saved_ever([&] {
+    return snapshot.more_names ? saved_in_mode(snapshot, Mode::global)
+                               : TensorSet(snapshot.catalog.tensors().size(), true);
+  });
+}
+
 bool was_saved(const Snapshot& snapshot, std::uint32_t tensor) {
   return tensor != no_id && (!snapshot.more_names || saved_ever(snapshot)[tensor]);
 }
@@ -233,8 +232,8 @@ std::vector<std::uint32_t> select_ids(TrialState& state, const Snapshot& snapsho
   return ids;
 }
 
-std::vector<const layout::StepRow*> rows_at(const Snapshot& snapshot, StepKey key) {
-  std::vector<const layout::StepRow*> rows;
+Rows rows_at(const Snapshot& snapshot, StepKey key) {
+  Rows rows;
   const std::vector<std::int64_t> steps = snapshot.global_steps(key.mode, key.number);
   if (steps.empty()) {
     return rows;
@@ -251,9 +250,8 @@ bool has_tensor(const Snapshot& snapshot, const layout::StepRow& row, std::uint3
   return !snapshot.catalog.items(row).of(tensor).empty() || snapshot.catalog.shapes(row).of(tensor) != nullptr;
 }
 
-std::vector<const layout::StepRow*> rows_with(const Snapshot& snapshot, const std::vector<const layout::StepRow*>& rows,
-                                              std::uint32_t tensor) {
-  std::vector<const layout::StepRow*> with;
+Rows rows_with(const Snapshot& snapshot, const Rows& rows, std::uint32_t tensor) {
+  Rows with;
   for (const layout::StepRow* const row : rows) {
     if (!has_tensor(snapshot, *row, tensor)) {
       continue;

@@ -191,6 +191,7 @@ struct Snapshot {
   bool ended = false;                         ///< The job has ended, or the trial is read as if it had.
   bool may_grow = false;                      ///< It is only read as if it had.
   bool settled = false;                       ///< Nothing came for a while after the end, so nothing more will.
+  bool end_doubted = false;                   ///< There is an end marker, but not of each worker, it seems.
   /// When to look again even if nothing changes: to settle an end, or give up a half-written file.
   std::optional<std::chrono::steady_clock::time_point> due;
   AskedBefore asked_before;

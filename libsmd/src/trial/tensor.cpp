@@ -21,13 +21,12 @@ namespace smd {
 using detail::layout::StepRow;
 using detail::trial::Item;
 using detail::trial::no_id;
+using detail::trial::Rows;
 using detail::trial::ShapeList;
 using detail::trial::Snapshot;
 using detail::trial::Step;
 
 namespace {
-
-using Rows = std::vector<const StepRow*>;
 
 Rows rows_of(const Snapshot& snapshot, const Step& step) {
   return detail::mapped(snapshot.rows_of(step), [](const StepRow& row) { return &row; });

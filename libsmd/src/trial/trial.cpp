@@ -114,7 +114,30 @@ StepInfo info_of(const Snapshot& snapshot, const Step& step, std::vector<std::ui
   return info;
 }
 
+/// Sets whether trials refresh automatically; restores what was before.
+class SetRefresh {
+ public:
+  SetRefresh(std::span<const Trial* const> trials, bool refresh)
+      : trials_(detail::mapped(trials, [](const Trial* trial) { return detail::TrialAccess::shared_state(*trial); })),
+        before_(detail::mapped(trials_, [&](const auto& trial) { return trial->auto_refresh().exchange(refresh); })) {}
+  SetRefresh(const SetRefresh&) = delete;
+  SetRefresh& operator=(const SetRefresh&) = delete;
+  ~SetRefresh() {
+    for (std::size_t i = trials_.size(); i-- > 0;) {
+      trials_[i]->auto_refresh().store(before_[i]);
+    }
+  }
+
+ private:
+  std::vector<std::shared_ptr<detail::trial::TrialState>> trials_;
+  std::vector<bool> before_;
+};
+
 }  // namespace
+
+Trial Trial::open(const std::string& path, const TrialOptions& options) {
+  return Trial(std::make_shared<Impl>(path, options));
+}
 
 const std::string& Trial::name() const noexcept { return impl_->name(); }
 const std::string& Trial::path() const noexcept { return impl_->path(); }
@@ -263,8 +286,7 @@ std::optional<Collection> Trial::collection(std::string_view name) const {
 StepState Trial::has_passed_step(StepKey step) const { return impl_->snapshot_or_last()->state(step); }
 
 std::optional<GlobalStep> Trial::last_complete_step() const {
-  const std::optional<std::int64_t> last = impl_->snapshot()->last_complete;
-  return last ? std::optional(GlobalStep(*last)) : std::nullopt;
+  return std::optional<GlobalStep>(impl_->snapshot()->last_complete);
 }
 
 const LayoutTraits& Trial::layout() const noexcept { return impl_->traits(); }
@@ -313,29 +335,6 @@ void Trial::load_range(const StepRange& range) { impl_->load_range(range); }
 std::string reduction_tensor_name(std::string_view reduction, std::string_view tensor) {
   return std::string("smdebug/reductions/").append(reduction).append("/").append(tensor);
 }
-
-namespace {
-
-/// Sets whether trials refresh automatically; restores what was before.
-class SetRefresh {
- public:
-  SetRefresh(std::span<const Trial* const> trials, bool refresh)
-      : trials_(detail::mapped(trials, [](const Trial* trial) { return detail::TrialAccess::shared_state(*trial); })),
-        before_(detail::mapped(trials_, [&](const auto& trial) { return trial->auto_refresh().exchange(refresh); })) {}
-  SetRefresh(const SetRefresh&) = delete;
-  SetRefresh& operator=(const SetRefresh&) = delete;
-  ~SetRefresh() {
-    for (std::size_t i = trials_.size(); i-- > 0;) {
-      trials_[i]->auto_refresh().store(before_[i]);
-    }
-  }
-
- private:
-  std::vector<std::shared_ptr<detail::trial::TrialState>> trials_;
-  std::vector<bool> before_;
-};
-
-}  // namespace
 
 NoRefresh::NoRefresh(std::span<const Trial* const> trials, bool in_this_thread) {
   if (in_this_thread) {

@@ -64,6 +64,7 @@ std::string_view TrialSnapshot::worker(std::uint32_t id) const noexcept {
   return *impl_->snapshot->listing->workers[id];
 }
 
+const std::vector<bool>& TrialSnapshot::saved() const { return saved_ever(*impl_->snapshot); }
 std::shared_ptr<const std::map<std::string, Collection>> TrialSnapshot::collections() const {
   return {impl_->snapshot->collections, &*impl_->snapshot->collections->collections};
 }

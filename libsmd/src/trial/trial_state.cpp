@@ -6,6 +6,7 @@
 #include "text/escape.hpp"
 #include "text/mapped.hpp"
 #include "text/number.hpp"
+#include "text/path.hpp"
 
 #include <smd/error.hpp>
 
@@ -67,7 +68,7 @@ void fix_range(StepRange& range, const std::vector<std::int64_t>& steps) {
 }  // namespace
 
 WaitLimits WaitLimits::from_environment() {
-  constexpr double most = 1e9;  // thirty years
+  constexpr double most = 1e8;  // three years
   WaitLimits limits;
   const auto delay = number_from_environment<double>("SMDEBUG_TRAINING_END_DELAY_REFRESH");
   if (delay && *delay >= 0 && *delay <= most) {
@@ -148,6 +149,7 @@ std::shared_ptr<const Snapshot> TrialState::look() {
   const auto now = clock().now();
   try {
     std::shared_ptr<const Snapshot> found = look_once();
+    look_beside(now);
     const std::lock_guard lock(mutex_);
     gone_since_.reset();
     return found;
@@ -189,6 +191,26 @@ std::shared_ptr<const Snapshot> TrialState::look_once() {
     throw ReadError({ProblemKind::not_found, path(), {}, "its collections were removed while it was followed"});
   }
   return current();
+}
+
+/// Notices, once, that another run has come beside the one that was opened because it was the only one.
+void TrialState::look_beside(Time now) {
+  if (opened_.alone_in.empty() || now < look_beside_at_.load()) {
+    return;
+  }
+  try {
+    // Not what is no run of its kind, such as the checkpoints of a job beside its log.
+    const std::vector<std::string> runs =
+        find_trials(opened_.alone_in, nullptr, {.layout = std::string(traits().name), .remote = options_.remote});
+    if (std::ranges::any_of(runs, [&](const std::string& run) { return !text::lies_in(run, storage().root()); })) {
+      notice(make_problem(ProblemKind::warning, "another run has come beside it and is not read; begin anew with " +
+                                                    in_quotes(opened_.alone_in)));
+      look_beside_at_ = Time::max();
+      return;
+    }
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the next look may succeed
+  }
+  look_beside_at_ = clock().now() + std::max<Time::duration>(std::chrono::seconds(1), 20 * (clock().now() - now));
 }
 
 void TrialState::require_readable(const Snapshot& snapshot) const {
@@ -381,24 +403,32 @@ void TrialState::take(Snapshot& snapshot, layout::Found&& found, bool first) {
   snapshot.add(std::move(rows));
 }
 
-/// Sets whether the snapshot is settled, and otherwise when to look again.
-void TrialState::settle(Snapshot& snapshot, bool news, Time now) {
-  if (stays()) {
-    snapshot.settled = true;
-    return;
-  }
-  if (!snapshot.over()) {
+/// Sets whether the snapshot is settled, and otherwise when to look again. Each worker writes the end marker when it is
+/// done. So one marker does not end the job while a worker lacks the last steps, or has written more since, unless
+/// nothing comes for long.
+void TrialState::settle(Snapshot& snapshot, const Snapshot* before, bool news, Time now) {
+  snapshot.settled = stays();
+  snapshot.end_doubted = false;
+  if (snapshot.settled || !snapshot.over()) {
     quiet_since_.reset();
     return;
   }
-  if (!quiet_since_ || news) {
+  const layout::Listing& listing = *snapshot.listing;
+  const bool marked = !quiet_since_ || before == nullptr || before->listing->ended_at != listing.ended_at;
+  goes_on_ = !marked && (goes_on_ || news);
+  marks_ = (quiet_since_ ? marks_ : 0) + (marked ? 1 : 0);
+  const std::chrono::nanoseconds long_delay = 60 * limits_.end_delay;
+  // One worker may write the marker twice, so that marks say nothing of one that lacks steps.
+  const bool lacks = listing.ended_at && !snapshot.waiting.empty() && storage::age_of(*listing.ended_at) < long_delay;
+  snapshot.end_doubted = lacks || (listing.ended_at && goes_on_ && marks_ < listing.workers.size());
+  const std::chrono::nanoseconds delay = snapshot.end_doubted ? long_delay : limits_.end_delay;
+  if (marked || news) {
     quiet_since_ = now;
   } else {
-    snapshot.settled = now - *quiet_since_ >= limits_.end_delay;
+    snapshot.settled = now - *quiet_since_ >= delay;
   }
   if (!snapshot.settled) {
-    const Time believed = *quiet_since_ + limits_.end_delay;
-    snapshot.due = std::min(snapshot.due.value_or(believed), believed);
+    snapshot.due = std::min(snapshot.due.value_or(Time::max()), *quiet_since_ + delay);
   }
 }
 
@@ -455,7 +485,6 @@ std::shared_ptr<Snapshot> TrialState::next_snapshot(Time now, std::shared_ptr<co
   next->ended = found.listing->ended || (as_it_stands && !traits().marks_steps);
   next->may_grow = as_it_stands && options_.until_it_grows && !found.listing->ended;
   next->several_count = options_.superseded != Superseded::left_out;
-  next->settled = false;
   next->due = found.due;
   if (found.listing->named) {
     ranges_ = std::move(found.ranges);
@@ -468,7 +497,7 @@ std::shared_ptr<Snapshot> TrialState::next_snapshot(Time now, std::shared_ptr<co
                      [&](std::span<const layout::StepPart> files) {
                        return layout().load(storage(), *next->listing, files, storage().remote() ? jobs() : 1);
                      });
-  settle(*next, news, now);
+  settle(*next, before.get(), news, now);
   require_not_stopped();
   if (options_.strict) {
     for (const auto& failure : next->failures) {
@@ -556,11 +585,3 @@ void throw_unavailable(const Snapshot& snapshot, StepKey key, std::string_view t
 }
 
 }  // namespace smd::detail::trial
-
-namespace smd {
-
-Trial Trial::open(const std::string& path, const TrialOptions& options) {
-  return Trial(std::make_shared<Impl>(path, options));
-}
-
-}  // namespace smd

@@ -191,7 +191,8 @@ class TrialState {
   template <class ForEachRow>
   std::vector<layout::StepRow> rows_in_range(const ForEachRow& for_each_row, Snapshot& snapshot);
   void take(Snapshot& snapshot, layout::Found&& found, bool first);
-  void settle(Snapshot& snapshot, bool news, Time now);
+  void settle(Snapshot& snapshot, const Snapshot* before, bool news, Time now);
+  void look_beside(Time now);
   void require_not_stopped() const;
   [[noreturn]] void throw_missing_collections(const layout::CollectionsInfo& collections) const;
 
@@ -202,6 +203,7 @@ class TrialState {
   const WaitLimits limits_;
   std::atomic<bool> auto_refresh_;
   std::atomic<bool> keeps_back_ = false;
+  std::atomic<Time> look_beside_at_ = Time();  // when to look again for runs beside this one
   const OpenedTrial opened_;
   const std::string name_;
   const std::string path_;
@@ -215,6 +217,8 @@ class TrialState {
   bool as_it_stands_ = options_.as_it_stands;  // false once `until_it_grows` has ended it
   std::atomic<bool> stopped_ = false;          // the look
   std::optional<Time> quiet_since_;            // since when the job has ended and nothing new came
+  std::size_t marks_ = 0;                      // how often the end marker was seen to be written
+  bool goes_on_ = false;                       // something came after the latest end marker
 
   mutable std::mutex noticed_mutex_;
   ProblemList noticed_{limits::problems_per_trial};  // by queries; guarded by noticed_mutex_, like its texts
@@ -252,14 +256,17 @@ using TensorSet = std::vector<bool>;
 [[nodiscard]] std::vector<std::uint32_t> select_ids(TrialState& state, const Snapshot& snapshot,
                                                     const TensorQuery& query, MatchBudget& budget);
 
+/// Some rows of one step, valid as long as their snapshot.
+using Rows = std::vector<const layout::StepRow*>;
+
 /// Returns the rows for `key`: those of its first global step; for a mode step, only those that claim it.
-[[nodiscard]] std::vector<const layout::StepRow*> rows_at(const Snapshot& snapshot, StepKey key);
+[[nodiscard]] Rows rows_at(const Snapshot& snapshot, StepKey key);
 
 /// Returns the rows that have a tensor, of each worker the last one, in the order of workers' names.
-[[nodiscard]] std::vector<const layout::StepRow*> rows_with(const Snapshot& snapshot,
-                                                            const std::vector<const layout::StepRow*>& rows,
-                                                            std::uint32_t tensor);
+[[nodiscard]] Rows rows_with(const Snapshot& snapshot, const Rows& rows, std::uint32_t tensor);
 
+/// Returns the tensors of which something was saved at some step, valid as long as the snapshot.
+[[nodiscard]] const TensorSet& saved_ever(const Snapshot& snapshot);
 /// Returns whether anything of a tensor in the catalog was saved at some step of the snapshot.
 [[nodiscard]] bool was_saved(const Snapshot& snapshot, std::uint32_t tensor);
 

@@ -51,6 +51,43 @@ struct InOrder {
   }
 };
 
+/// Values that one thread reads at a time: enough that threads seldom wait for each other, few enough that all are
+/// busy.
+constexpr std::size_t batch_values = 128;
+constexpr std::size_t batch_remote_files = 32;  // each costs a request
+constexpr std::uint64_t batch_bytes = std::uint64_t{1} << 20;
+/// The most bytes of values that are read but not yet taken.
+constexpr std::uint64_t in_flight_bytes = std::uint64_t{48} << 20;
+
+/// Divides values into batches. Returns where each ends, and the bytes of the largest one.
+std::pair<std::vector<std::size_t>, std::uint64_t> batches_of(std::span<const WantedValue> wanted, bool remote,
+                                                              unsigned jobs) {
+  // A file of a remote store costs a round trip: no thread may be idle while others have several left.
+  const std::size_t most =
+      remote ? std::clamp<std::size_t>(wanted.size() / (std::size_t{jobs} * 4), 1, batch_remote_files) : batch_values;
+  std::vector<std::size_t> ends;
+  std::uint64_t largest = 1;
+  std::uint64_t bytes = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::uint64_t length = wanted[i].place.length;
+    // What is in one file takes one request if one thread reads it.
+    const bool same_file =
+        remote && i > begin && i - begin < batch_values && file_at(wanted[i].place) == file_at(wanted[i - 1].place);
+    if (i > begin && ((i - begin >= most && !same_file) || bytes + length > batch_bytes)) {
+      ends.push_back(i);
+      begin = i;
+      bytes = 0;
+    }
+    bytes += length;
+    largest = std::max(largest, bytes);
+  }
+  if (!wanted.empty()) {
+    ends.push_back(wanted.size());
+  }
+  return {std::move(ends), largest};
+}
+
 }  // namespace
 
 /// Hidden: otherwise it would be exported with its class.
@@ -180,47 +217,6 @@ NextReads ValueReader::Impl::next_to(std::span<const WantedValue> wanted, std::s
   near.more = in_file(k + 1);
   return near;
 }
-
-namespace {
-
-/// Values that one thread reads at a time: enough that threads seldom wait for each other, few enough that all are
-/// busy.
-constexpr std::size_t batch_values = 128;
-constexpr std::size_t batch_remote_files = 32;  // each costs a request
-constexpr std::uint64_t batch_bytes = std::uint64_t{1} << 20;
-/// The most bytes of values that are read but not yet taken.
-constexpr std::uint64_t in_flight_bytes = std::uint64_t{48} << 20;
-
-/// Divides values into batches. Returns where each ends, and the bytes of the largest one.
-std::pair<std::vector<std::size_t>, std::uint64_t> batches_of(std::span<const WantedValue> wanted, bool remote,
-                                                              unsigned jobs) {
-  // A file of a remote store costs a round trip: no thread may be idle while others have several left.
-  const std::size_t most =
-      remote ? std::clamp<std::size_t>(wanted.size() / (std::size_t{jobs} * 4), 1, batch_remote_files) : batch_values;
-  std::vector<std::size_t> ends;
-  std::uint64_t largest = 1;
-  std::uint64_t bytes = 0;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const std::uint64_t length = wanted[i].place.length;
-    // What is in one file takes one request if one thread reads it.
-    const bool same_file =
-        remote && i > begin && i - begin < batch_values && file_at(wanted[i].place) == file_at(wanted[i - 1].place);
-    if (i > begin && ((i - begin >= most && !same_file) || bytes + length > batch_bytes)) {
-      ends.push_back(i);
-      begin = i;
-      bytes = 0;
-    }
-    bytes += length;
-    largest = std::max(largest, bytes);
-  }
-  if (!wanted.empty()) {
-    ends.push_back(wanted.size());
-  }
-  return {std::move(ends), largest};
-}
-
-}  // namespace
 
 unsigned usable_cpus() noexcept { return detail::default_jobs(); }
 

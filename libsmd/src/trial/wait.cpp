@@ -199,6 +199,40 @@ WaitOutcome wait(detail::trial::TrialState& state, const WaitOptions& options, D
   }
 }
 
+/// Wakes when a trial may have been made: its folder, the files that it must hold, or the first line of a log.
+struct BirthWatch {
+  std::unique_ptr<detail::storage::Storage> storage;  // outlives the waiter's watch of it
+  std::optional<Waiter> waiter;
+  std::string folder;
+
+  /// `in`: the path if it is a folder, the folder of a file, or empty if nothing is there.
+  void aim(const std::string& path, const std::string& in, const WaitOptions& options) {
+    const bool remote = is_remote_path(path);
+    const auto interval = options.interval.value_or(std::chrono::seconds(remote ? 5 : 2));
+    waiter.reset();
+    storage.reset();
+    if (!in.empty() && !remote) {
+      if (auto opened = detail::storage::open_local(in)) {
+        storage = *std::move(opened);
+      }
+    }
+    using Scope = detail::storage::WatchScope;  // of a file: not the folders beside it, which may be many
+    const Scope scope = in == path ? Scope{.folders = {""}} : Scope{.folders = {}, .growing = true};
+    waiter.emplace(detail::system_clock(),
+                   storage ? watch_of(*storage, interval, scope) : detail::storage::watch_for_path(path, interval),
+                   options, remote);
+    folder = in;
+  }
+};
+
+// Returns whether the path can never become a folder by waiting: it is something else, or its name is too long.
+bool is_no_folder(const std::string& path) {
+  std::error_code unknown;
+  const std::filesystem::file_status status = std::filesystem::status(path, unknown);
+  return !is_remote_path(path) && (unknown == std::errc::filename_too_long ||
+                                   (std::filesystem::exists(status) && !std::filesystem::is_directory(status)));
+}
+
 }  // namespace
 
 WaitOutcome Trial::wait_for_steps(std::span<const StepKey> steps, const WaitOptions& options) const {
@@ -239,44 +273,6 @@ WaitOutcome Trial::wait_until(const std::function<bool()>& condition, const Wait
     return condition();
   });
 }
-
-namespace {
-
-/// Wakes when a trial may have been made: its folder, the files that it must hold, or the first line of a log.
-struct BirthWatch {
-  std::unique_ptr<detail::storage::Storage> storage;  // outlives the waiter's watch of it
-  std::optional<Waiter> waiter;
-  std::string folder;
-
-  /// `in`: the path if it is a folder, the folder of a file, or empty if nothing is there.
-  void aim(const std::string& path, const std::string& in, const WaitOptions& options) {
-    const bool remote = is_remote_path(path);
-    const auto interval = options.interval.value_or(std::chrono::seconds(remote ? 5 : 2));
-    waiter.reset();
-    storage.reset();
-    if (!in.empty() && !remote) {
-      if (auto opened = detail::storage::open_local(in)) {
-        storage = *std::move(opened);
-      }
-    }
-    using Scope = detail::storage::WatchScope;  // of a file: not the folders beside it, which may be many
-    const Scope scope = in == path ? Scope{.folders = {""}} : Scope{.folders = {}, .growing = true};
-    waiter.emplace(detail::system_clock(),
-                   storage ? watch_of(*storage, interval, scope) : detail::storage::watch_for_path(path, interval),
-                   options, remote);
-    folder = in;
-  }
-};
-
-// Returns whether the path can never become a folder by waiting: it is something else, or its name is too long.
-bool is_no_folder(const std::string& path) {
-  std::error_code unknown;
-  const std::filesystem::file_status status = std::filesystem::status(path, unknown);
-  return !is_remote_path(path) && (unknown == std::errc::filename_too_long ||
-                                   (std::filesystem::exists(status) && !std::filesystem::is_directory(status)));
-}
-
-}  // namespace
 
 std::optional<Trial> Trial::open_when_there(const std::string& path, const TrialOptions& options,
                                             const WaitOptions& wait, WaitOutcome* outcome) {
@@ -619,11 +615,13 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   [[nodiscard]] bool over() const noexcept { return snapshot->settled || (hurried && snapshot->ended); }
 
   /// Returns whether one more look is due before giving up: the job has ended, and there is no time to wait for more.
-  [[nodiscard]] bool hurry() { return snapshot->ended && !snapshot->settled && !std::exchange(hurried, true); }
+  [[nodiscard]] bool hurry() {
+    return snapshot->ended && !snapshot->end_doubted && !snapshot->settled && !std::exchange(hurried, true);
+  }
 
   /// After a look that ended with the wait: an end marker that was seen before is believed without another look.
   [[nodiscard]] bool believe_end() {
-    hurried = hurried || (snapshot && snapshot->ended && !waiter.stopped());
+    hurried = hurried || (snapshot && snapshot->ended && !snapshot->end_doubted && !waiter.stopped());
     return hurried;
   }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <smd/shape.hpp>
 #include <smd/tensor_view.hpp>
 
 #include "text/mapped.hpp"

@@ -109,6 +109,19 @@ std::string append_front(std::string& out, const EventHeader& header, const Tens
   return back;
 }
 
+/// Appends an Event whose summary has one value: the tag and the fields in `body`.
+void append_value(std::string& out, const EventHeader& header, std::string_view body) {
+  pbf_writer event(out);
+  event.add_double(1, header.wall_time);
+  if (header.step != 0) {
+    event.add_int64(2, header.step);
+  }
+  pbf_writer summary(event, 5);
+  pbf_writer value(summary, 1);
+  add_text(value, 1, header.tag);
+  out.append(body);
+}
+
 }  // namespace
 
 void append_event(std::string& out, const EventHeader& header, const TensorView& value) {
@@ -129,23 +142,6 @@ void append_event(std::string& out, const EventHeader& header, const TensorView&
 void append_event_around(std::string& front, std::string& back, const EventHeader& header, const TensorExtent& value) {
   back.append(append_front(front, header, value, {}, false));
 }
-
-namespace {
-
-/// Appends an Event whose summary has one value: the tag and the fields in `body`.
-void append_value(std::string& out, const EventHeader& header, std::string_view body) {
-  pbf_writer event(out);
-  event.add_double(1, header.wall_time);
-  if (header.step != 0) {
-    event.add_int64(2, header.step);
-  }
-  pbf_writer summary(event, 5);
-  pbf_writer value(summary, 1);
-  add_text(value, 1, header.tag);
-  out.append(body);
-}
-
-}  // namespace
 
 void append_scalar_summary(std::string& out, const EventHeader& header, float value) {
   std::string body;

@@ -59,38 +59,6 @@ std::vector<std::byte> make_skeleton(const Path& path, std::span<const std::byte
   return skeleton;
 }
 
-}  // namespace
-
-std::optional<ContentPlace> find_content(std::span<const std::byte> head, std::uint64_t payload_bytes) noexcept {
-  const auto path = find_path(head, payload_bytes);
-  if (!path || payload_bytes - path->back().end > outline_tail_bytes) {
-    return {};
-  }
-  return ContentPlace{path->back().begin, path->back().end - path->back().begin};
-}
-
-Outcome<std::optional<Value>> parse_outline(const ContentPlace& place, std::span<const std::byte> head,
-                                            std::span<const std::byte> tail, std::string_view tag, ValueKinds kinds,
-                                            ValueForm form) {
-  if (head.size() < place.offset || place.bytes == 0) {
-    return std::optional<Value>{};
-  }
-  const std::span<const std::byte> before = head.first(place.offset);
-  const auto path = find_path(before, place.offset + place.bytes + tail.size());
-  if (!path || path->back().begin != place.offset || path->back().end != place.offset + place.bytes) {
-    return std::optional<Value>{};
-  }
-  std::vector<std::byte> skeleton;
-  try {
-    skeleton = make_skeleton(*path, before, tail);
-  } catch (const std::bad_alloc&) {
-    return make_problem(ProblemKind::io, "out of memory");
-  }
-  return parse_event(skeleton, tag, place.bytes, kinds, form);
-}
-
-namespace {
-
 constexpr std::uint64_t small_bytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t small_tensor_bytes = std::uint64_t{16} << 20;  // it may be a histogram
 
@@ -160,6 +128,34 @@ class Copier {
 };
 
 }  // namespace
+
+std::optional<ContentPlace> find_content(std::span<const std::byte> head, std::uint64_t payload_bytes) noexcept {
+  const auto path = find_path(head, payload_bytes);
+  if (!path || payload_bytes - path->back().end > outline_tail_bytes) {
+    return {};
+  }
+  return ContentPlace{path->back().begin, path->back().end - path->back().begin};
+}
+
+Outcome<std::optional<Value>> parse_outline(const ContentPlace& place, std::span<const std::byte> head,
+                                            std::span<const std::byte> tail, std::string_view tag, ValueKinds kinds,
+                                            ValueForm form) {
+  if (head.size() < place.offset || place.bytes == 0) {
+    return std::optional<Value>{};
+  }
+  const std::span<const std::byte> before = head.first(place.offset);
+  const auto path = find_path(before, place.offset + place.bytes + tail.size());
+  if (!path || path->back().begin != place.offset || path->back().end != place.offset + place.bytes) {
+    return std::optional<Value>{};
+  }
+  std::vector<std::byte> skeleton;
+  try {
+    skeleton = make_skeleton(*path, before, tail);
+  } catch (const std::bad_alloc&) {
+    return make_problem(ProblemKind::io, "out of memory");
+  }
+  return parse_event(skeleton, tag, place.bytes, kinds, form);
+}
 
 Outcome<std::string> event_skeleton(std::uint64_t payload_bytes, const ReadPayload& read) {
   std::string skeleton;

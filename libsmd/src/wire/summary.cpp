@@ -112,59 +112,7 @@ Outcome<std::pair<HistogramSums, std::vector<double>>> scan_histogram(std::span<
   return std::pair(sums, std::move(buckets));
 }
 
-}  // namespace
-
-Outcome<Value> histogram_value(std::span<const std::byte> histogram_proto) {
-  auto histogram = scan_histogram(histogram_proto);
-  if (!histogram) {
-    return std::move(histogram.problem());
-  }
-  const std::vector<double>& buckets = histogram->second;
-  Value value;
-  value.dtype = Dtype::float64;
-  value.shape = {static_cast<std::int64_t>(buckets.size() / 3), 3};
-  std::byte* at = value.own(buckets.size() * sizeof(double)).data();
-  for (const double number : buckets) {
-    store_little(at, std::bit_cast<std::uint64_t>(number));
-    at += sizeof number;
-  }
-  return value;
-}
-
-Outcome<HistogramSums> histogram_sums(std::span<const std::byte> histogram_proto) {
-  return guarded([&]() -> Outcome<HistogramSums> {
-    auto histogram = scan_histogram(histogram_proto);
-    return histogram ? Outcome(histogram->first) : std::move(histogram.problem());
-  });
-}
-
-Outcome<std::optional<BucketSpan>> bucket_span(std::span<const double> buckets) {
-  return span_of(buckets.size() / 3, [&](std::uint64_t i) { return buckets[i]; });
-}
-
-Outcome<std::optional<BucketSpan>> bucket_span(std::span<const std::byte> tensor_proto) {
-  return guarded([&]() -> Outcome<std::optional<BucketSpan>> {
-    Outcome<Value> value = decode_tensor(scan_tensor(tensor_proto), tensor_proto, {}, ValueKinds::summaries);
-    if (!value) {
-      return std::move(value.problem());
-    }
-    const bool numbers = value->dtype == Dtype::float64 || value->dtype == Dtype::float32;
-    if (!numbers || value->shape.size() != 2 || value->shape[1] != 3) {
-      return damaged(
-          fmt::format("{} {}, where a histogram has float64 kx3", to_string(value->dtype), to_string(value->shape)));
-    }
-    const std::size_t item = item_size(value->dtype);
-    const std::uint64_t last = value->bytes.size() / item - 1;  // equal to all that follow
-    return span_of(static_cast<std::uint64_t>(value->shape[0]), [&](std::uint64_t i) -> double {
-      const std::span<const std::byte> bytes = value->bytes.subspan(std::min(i, last) * item);
-      return item == sizeof(double) ? std::bit_cast<double>(load_little<std::uint64_t>(bytes))
-                                    : std::bit_cast<float>(load_little<std::uint32_t>(bytes));
-    });
-  });
-}
-
-// Returns the value of one tag in an event of TensorBoard's writers.
-namespace {
+// The functions from here on return the value of one tag in an event of TensorBoard's writers.
 
 Value number_value(float number) {
   Value value;
@@ -298,6 +246,55 @@ Outcome<std::optional<Value>> value_in(std::span<const std::byte> payload, std::
 }
 
 }  // namespace
+
+Outcome<Value> histogram_value(std::span<const std::byte> histogram_proto) {
+  auto histogram = scan_histogram(histogram_proto);
+  if (!histogram) {
+    return std::move(histogram.problem());
+  }
+  const std::vector<double>& buckets = histogram->second;
+  Value value;
+  value.dtype = Dtype::float64;
+  value.shape = {static_cast<std::int64_t>(buckets.size() / 3), 3};
+  std::byte* at = value.own(buckets.size() * sizeof(double)).data();
+  for (const double number : buckets) {
+    store_little(at, std::bit_cast<std::uint64_t>(number));
+    at += sizeof number;
+  }
+  return value;
+}
+
+Outcome<HistogramSums> histogram_sums(std::span<const std::byte> histogram_proto) {
+  return guarded([&]() -> Outcome<HistogramSums> {
+    auto histogram = scan_histogram(histogram_proto);
+    return histogram ? Outcome(histogram->first) : std::move(histogram.problem());
+  });
+}
+
+Outcome<std::optional<BucketSpan>> bucket_span(std::span<const double> buckets) {
+  return span_of(buckets.size() / 3, [&](std::uint64_t i) { return buckets[i]; });
+}
+
+Outcome<std::optional<BucketSpan>> bucket_span(std::span<const std::byte> tensor_proto) {
+  return guarded([&]() -> Outcome<std::optional<BucketSpan>> {
+    Outcome<Value> value = decode_tensor(scan_tensor(tensor_proto), tensor_proto, {}, ValueKinds::summaries);
+    if (!value) {
+      return std::move(value.problem());
+    }
+    const bool numbers = value->dtype == Dtype::float64 || value->dtype == Dtype::float32;
+    if (!numbers || value->shape.size() != 2 || value->shape[1] != 3) {
+      return damaged(
+          fmt::format("{} {}, where a histogram has float64 kx3", to_string(value->dtype), to_string(value->shape)));
+    }
+    const std::size_t item = item_size(value->dtype);
+    const std::uint64_t last = value->bytes.size() / item - 1;  // equal to all that follow
+    return span_of(static_cast<std::uint64_t>(value->shape[0]), [&](std::uint64_t i) -> double {
+      const std::span<const std::byte> bytes = value->bytes.subspan(std::min(i, last) * item);
+      return item == sizeof(double) ? std::bit_cast<double>(load_little<std::uint64_t>(bytes))
+                                    : std::bit_cast<float>(load_little<std::uint32_t>(bytes));
+    });
+  });
+}
 
 Outcome<std::optional<Value>> parse_event(std::span<const std::byte> payload, std::string_view tag,
                                           std::optional<std::uint64_t> outlined, ValueKinds kinds, ValueForm form) {

@@ -439,39 +439,7 @@ class Decoder {
   std::uint64_t elements_ = 0;
 };
 
-}  // namespace
-
-bool has_elements(const TensorParts& parts) noexcept {
-  return parts.content || std::ranges::any_of(parts.values, [](auto n) { return n != 0; });
-}
-
-TensorParts scan_tensor(std::span<const std::byte> tensor) {
-  TensorParts parts;
-  for_each_field(reader_of(tensor), [&](pbf_reader& field) {
-    if (field.tag() == tensor_field::dtype) {
-      parts.dtype = varint_of(field);
-    } else if (field.tag() == tensor_field::shape) {
-      scan_shape(message_of(field), parts);
-    } else if (field.tag() == tensor_field::content) {
-      parts.content = bytes_of(field);
-    } else if (const std::uint32_t number = field.tag(); !value_field_name(number).empty()) {
-      parts.values[number] += count_values(field);
-    }
-  });
-  return parts;
-}
-
-Outcome<Value> decode_tensor(TensorParts&& parts, std::span<const std::byte> tensor,
-                             std::optional<std::uint64_t> outlined, ValueKinds kinds) {
-  Value value;
-  if (auto wrong = Decoder(parts, tensor, outlined, kinds).decode(value); wrong) {
-    return damaged(std::move(*wrong));
-  }
-  return value;
-}
-
-// Reads what a scan of an event file needs from a TensorProto.
-namespace {
+// The functions from here on read what a scan of an event file needs from a TensorProto.
 
 constexpr std::size_t most_bytes = sizeof(ScalarBits::bits);
 
@@ -505,6 +473,35 @@ std::optional<ScalarBits> plain_scalar(std::span<const std::byte> proto) noexcep
 }
 
 }  // namespace
+
+bool has_elements(const TensorParts& parts) noexcept {
+  return parts.content || std::ranges::any_of(parts.values, [](auto n) { return n != 0; });
+}
+
+TensorParts scan_tensor(std::span<const std::byte> tensor) {
+  TensorParts parts;
+  for_each_field(reader_of(tensor), [&](pbf_reader& field) {
+    if (field.tag() == tensor_field::dtype) {
+      parts.dtype = varint_of(field);
+    } else if (field.tag() == tensor_field::shape) {
+      scan_shape(message_of(field), parts);
+    } else if (field.tag() == tensor_field::content) {
+      parts.content = bytes_of(field);
+    } else if (const std::uint32_t number = field.tag(); !value_field_name(number).empty()) {
+      parts.values[number] += count_values(field);
+    }
+  });
+  return parts;
+}
+
+Outcome<Value> decode_tensor(TensorParts&& parts, std::span<const std::byte> tensor,
+                             std::optional<std::uint64_t> outlined, ValueKinds kinds) {
+  Value value;
+  if (auto wrong = Decoder(parts, tensor, outlined, kinds).decode(value); wrong) {
+    return damaged(std::move(*wrong));
+  }
+  return value;
+}
 
 std::optional<ScalarBits> scalar_of_tensor(std::span<const std::byte> tensor_proto) noexcept try {
   if (const auto plain = plain_scalar(tensor_proto)) {

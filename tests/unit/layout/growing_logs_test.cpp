@@ -603,7 +603,33 @@ TEST_CASE("a warning says which rows of a log do not count although no job went 
 {"step":2,"rank":1,"loss":1}
 )") == Texts{"3 rows are superseded by later ones of another 'rank', with 1 value of NaN or infinity" + advice});
   CHECK(warnings_of("metrics.csv", "epoch,phase,loss\n0,a,3\n0,b,4\n1,a,2\n1,b,3\n2,a,1\n2,b,2\n") ==
+        Texts{"3 rows are superseded by later ones of another 'phase'" + advice});
+  CHECK(warnings_of("metrics.csv", "epoch,kind,loss\n0,a,3\n0,b,4\n1,a,2\n1,b,3\n2,a,1\n2,b,2\n") ==
         Texts{"3 rows are superseded by later ones of the same step" + advice});
+  // Texts tell rows apart as numbers do.
+  CHECK(warnings_of("metrics.csv",
+                    "step,client_id,acc\n0,site_0,1\n0,site_1,2\n1,site_0,3\n1,site_1,4\n"
+                    "2,site_0,5\n2,site_1,6\n") ==
+        Texts{"3 rows are superseded by later ones of another 'client_id'" + advice});
+  CHECK(warnings_of("metrics.jsonl", R"({"step":0,"worker":"a","loss":3}
+{"step":1,"worker":"a","loss":2}
+{"step":2,"worker":"a","loss":1}
+{"step":0,"worker":"b","loss":4}
+{"step":1,"worker":"b","loss":3}
+{"step":2,"worker":"b","loss":2}
+)") == Texts{"rows are superseded by later ones of another 'worker'" + advice});
+  CHECK(warnings_of("metrics.csv", "epoch,split,loss\n0,train,3\n1,train,2\n2,train,1\n0,val,4\n1,val,3\n2,val,2\n") ==
+        Texts{"rows are superseded by later ones of another 'split'" + advice});
+  // A validation now and then, in the column of the training.
+  for (const std::string split : {"mode", "phase", "split", "stage"}) {
+    std::string rare = "step," + split + ",loss\n";
+    for (int step = 0; step < 40; ++step) {
+      rare += fmt::format("{},train,{}\n", step, 50 - step);
+      rare += step % 10 == 9 ? fmt::format("{},val,{}\n", step, 60 - step) : "";
+    }
+    CHECK(warnings_of("metrics.csv", rare) ==
+          Texts{"4 rows are superseded by later ones of another '" + split + "'" + advice});
+  }
   CHECK(warnings_of("metrics.csv", "fold,epoch,val_loss\n0,0,2\n0,1,1\n1,0,3\n1,1,1.5\n") ==
         Texts{"rows are superseded by later ones of another 'fold'" + advice});
   CHECK(warnings_of("metrics.csv", "epoch,batch,acc\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n2,0,5\n2,1,6\n") ==
@@ -636,6 +662,11 @@ TEST_CASE("a warning says which rows of a log do not count although no job went 
       "step,rank,loss\n0,0,3\n1,0,2\n2,0,nan\n1,0,2.5\n2,0,2\n3,0,1\n1,0,2\n2,0,1\n3,0,nan\n2,0,2\n3,0,1\n4,0,0.5\n",
       // Training and validation on rows of their own.
       "epoch,step,train_loss,val_loss,lr\n0,9,2,,1\n0,9,,2.5,0\n1,19,1,,1\n1,19,,1.5,0\n2,29,0.5,,1\n2,29,,1,0\n",
+      "step,split,train_loss,val_loss\n0,train,3,\n0,val,,4\n1,train,2,\n1,val,,3\n2,train,1,\n2,val,,2\n",
+      "step,split,train_loss,val_loss\n0,train,3,\n1,train,2,\n2,train,1,\n0,val,,4\n1,val,,3\n2,val,,2\n",
+      // A job that another worker resumed, or began anew behind a header of its own.
+      "step,worker,loss\n0,a,9\n1,a,8\n2,a,7\n3,a,6\n4,a,5\n5,a,4\n4,b,5.5\n5,b,4.5\n6,b,3\n7,b,2\n",
+      "step,worker,loss\n0,a,3\n1,a,2\n2,a,1\nstep,worker,loss\n0,b,3.5\n1,b,2.5\n2,b,1.5\n",
       // Each row twice.
       "epoch,loss\n0,2\n0,2\n1,1\n1,1\n2,0.5\n2,0.5\n3,nan\n3,nan\n",
       // A job that evaluates before it goes on, resumed three times.
@@ -1383,6 +1414,51 @@ TEST_CASE("a chunk of a run that would end behind the file is damaged if another
     CHECK(log.damaged() == (size > third));
     CHECK((!log.damaged() || found.listing->notes.kept().front().offset == second));
   }
+}
+
+TEST_CASE("zeros in a run with data behind them are damage; at its end data may come in their place") {
+  const std::string file = "run-q7w2m4xz.wandb";
+  const std::string one = run_file({{"loss", "4"}});
+  const std::string three = run_file({{"loss", "4"}, {"loss", "nan"}, {"loss", "2"}});
+  std::string wiped = three;
+  wiped.replace(one.size(), 20, std::string(20, '\0'));
+  // In a block that is not the last one, too.
+  const std::string full = wiped + std::string(wire::wandb_block_bytes - wiped.size(), '\0');
+  for (const std::string& bytes : {wiped, full, full + history_of({{"loss", "1"}})}) {
+    for (const bool as_it_stands : {false, true}) {
+      Log log(wandb_layout(), file);
+      log.append(bytes);
+      const Found found = log.look(as_it_stands);
+      const bool awaited = !as_it_stands && bytes == wiped;
+      CHECK(log.damaged() == !awaited);
+      CHECK((awaited || found.listing->notes.kept().front().offset == one.size()));
+      CHECK(log.values().front() == Values::value_type{"loss", 0, 4});
+    }
+  }
+  // What a follower sees of a file that is copied in any order.
+  const std::string many = run_file(Items(400, {"loss", "4"}));
+  std::string holed = many;
+  holed.replace(run_file(Items(300, {"loss", "4"})).size(), 20, std::string(20, '\0'));
+  Log copied(wandb_layout(), file);
+  copied.append(holed);
+  copied.look();
+  CHECK(copied.values().size() == 300);
+  copied.write_over(many + history_of({{"loss", "1"}}));
+  copied.look();
+  CHECK(copied.values().size() == 401);
+  CHECK(!copied.damaged());
+  // A file that is as long as its block before it is written.
+  const auto preallocated = [](std::size_t records) {
+    std::string bytes = run_file(Items(records, {"loss", "4"}));
+    bytes.resize(wire::wandb_block_bytes);
+    return bytes;
+  };
+  Log log(wandb_layout(), file);
+  log.append(preallocated(500));
+  log.look();
+  log.write_over(preallocated(700));
+  CHECK(log.look().listing->notes.kept().empty());
+  CHECK(log.values().size() == 700);
 }
 
 TEST_CASE("a histogram of a run whose buckets cannot be is left out, and is damage") {

@@ -190,6 +190,28 @@ TEST_CASE("steps that wait for workers are not evaluated, and a warning names th
   CHECK_FALSE(unasked.doubtful);
 }
 
+TEST_CASE("following: the warning of incomplete steps names those that came since the last evaluated one") {
+  RuleTrial trial({}, 2);
+  trial.running();
+  const auto add = [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t number = first; number <= last; ++number) {
+      trial.step({.step = number, .worker = "worker_0", .tensors = {{"a", {1}}}});
+    }
+  };
+  trial.step({.step = 0, .worker = "worker_1", .tensors = {{"a", {1}}}});
+  add(0, 2);
+  Trial opened = trial.open();
+  Evaluator evaluator(opened, {.keep_going = true, .follow = true});
+  evaluator.add(make_rule("ExplodingTensor"));
+  evaluator.offer();
+  add(3, 5);
+  opened.refresh();
+  evaluator.finish(false);
+  CHECK(evaluator.results()[0].steps_evaluated == 1);
+  CHECK(evaluator.results()[0].warnings ==
+        Texts{"steps 1 to 5 are not complete (worker_1 has not written them) and were not evaluated"});
+}
+
 TEST_CASE("once the job has ended, a warning names workers that stopped long before the others") {
   const auto result = [](std::int64_t steps, std::int64_t of_second, int workers) {
     RuleTrial trial({}, workers);

@@ -2,13 +2,21 @@
 // Rules on trials whose steps have no modes: names tell training from validation.
 #include "memory_layout.hpp"
 #include "rule_support.hpp"
+#include "support/temp_dir.hpp"
+#include "wire/encode.hpp"
+#include "wire/framing.hpp"
 
 #include <smd/error.hpp>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
+#include <fstream>
 #include <limits>
+#include <optional>
+#include <span>
+#include <string>
 
 namespace smd::test {
 namespace {
@@ -169,6 +177,83 @@ TEST_CASE("names that come late, one after another, are judged as afterwards at 
   const RuleResult& result = evaluator.results().front();
   CHECK(triggered_at(result) == Steps{3, 4, 5});
   CHECK(values(result) == std::vector<double>{3.5, 2, 1.25});  // (9 - 2) / 2, (9 - 3) / 3, (9 - 4) / 4
+}
+
+TEST_CASE("following: a name of which all values were superseded counts again once it has one") {
+  // A job that was begun again from the first step, and validates only from the second step on.
+  const std::string event_file = "events.out.tfevents.1700000000.host.1.0";
+  const auto framed = [](const std::string& event) {
+    std::string bytes;
+    detail::wire::append_record(bytes, std::as_bytes(std::span(event)), detail::wire::Protection::checksum);
+    return bytes;
+  };
+  const auto row = [&](const std::string& file, std::int64_t step, std::optional<float> validation) {
+    if (file != event_file) {
+      return fmt::format("{},1,{}\n", step, validation ? fmt::format("{}", *validation) : "");
+    }
+    std::string bytes;
+    for (const auto& [tag, value] : {std::pair("train/loss", std::optional(1.0F)), std::pair("val/loss", validation)}) {
+      std::string event;
+      if (value) {
+        detail::wire::append_scalar_summary(event, {.tag = tag, .wall_time = 1, .step = step}, *value);
+        bytes += framed(event);
+      }
+    }
+    return bytes;
+  };
+  for (const std::string& file : {std::string("metrics.csv"), event_file}) {
+    for (const bool watched : {false, true}) {  // from before the restart, which brings the name
+      CAPTURE(file);
+      CAPTURE(watched);
+      const TempDir dir;
+      const auto append = [&](const std::string& bytes) {
+        std::ofstream(dir / file, std::ios::binary | std::ios::app) << bytes;
+      };
+      const auto begin = [&](const std::string& names) {  // a SessionLog with the status START
+        append(file == event_file ? framed("\x3A\x02\x08\x01") : names + "\n");
+      };
+      begin(watched ? "step,train/loss" : "step,train/loss,val/loss");
+      for (std::int64_t step = 0; step < 4; ++step) {
+        append(watched && file != event_file ? fmt::format("{},1\n", step)
+                                             : row(file, step, watched ? std::nullopt : std::optional(1.0F)));
+      }
+      const auto restart = [&] {
+        begin("step,train/loss,val/loss");
+        append(row(file, 0, std::nullopt));
+      };
+      if (!watched) {
+        restart();
+      }
+      Trial trial = Trial::open(dir.path());
+      const auto make = [](std::size_t rule) {
+        return rule == 0 ? make_rule("Overfit")
+               : rule == 1
+                   ? make_rule("LossNotDecreasing", {{"mode", "EVAL"}, {"num_steps", "1"}})
+                   : make_rule("Threshold",
+                               {{"tensor_regex", "val"}, {"reduction", "max"}, {"operator", ">"}, {"threshold", "1"}});
+      };
+      Evaluator evaluator(trial, {.keep_going = true, .follow = true, .make_again = make});
+      for (std::size_t rule = 0; rule < 3; ++rule) {
+        evaluator.add(make(rule));
+      }
+      evaluator.offer();
+      if (watched) {
+        restart();
+        trial.refresh();
+        evaluator.restart();
+        evaluator.offer();
+      }
+      for (std::int64_t step = 1; step < 6; ++step) {
+        append(row(file, step, 0.5F + static_cast<float>(step)));
+        trial.refresh();
+        evaluator.offer();
+      }
+      evaluator.finish();
+      CHECK(values(evaluator.results()[0]) == std::vector<double>{0.5, 1.5, 2.5, 3.5, 4.5});  // (1.5 - 1) / 1 and so on
+      CHECK(triggered_at(evaluator.results()[1]) == Steps{4, 5});  // each median is above the one before
+      CHECK(triggered_at(evaluator.results()[2]) == Steps{1, 2, 3, 4, 5});
+    }
+  }
 }
 
 /// Training at steps 0, 1 and 3, validation at 1, 2 and 4.

@@ -119,6 +119,97 @@ TEST_CASE("the end file before the last index files: the scan after the delay fi
   CHECK(live.script.elapsed() == 2800ms);
 }
 
+TEST_CASE("the end marker of one worker does not end the job while another goes on") {
+  Live live(2);
+  live.builder.step(simple_step(0)).step(simple_step(0, "worker_1"));
+  const auto mark_at = [&](std::chrono::milliseconds when, std::chrono::milliseconds ago = {}) {
+    live.script.at(when, [&live, ago] {
+      live.builder.end();
+      live.script.mark(ago);
+    });
+  };
+  const auto given = [&] {
+    const Trial trial = live.script.open(live.dir.path());
+    StepFollower follower(trial);
+    return follow(follower);
+  };
+  SUBCASE("it lacks a step, and writes that and more, until it is done too") {
+    live.step_at(100ms, 1, 0);
+    mark_at(110ms);
+    live.step_at(40s, 1, 1);
+    live.step_at(80s, 2, 1);
+    live.step_at(120s, 3, 1);
+    mark_at(121s);
+    CHECK(given() == "0 1 2 3 ended");
+    CHECK(live.script.elapsed() == 181s);  // nobody knows that the other one lacks steps on purpose
+  }
+  SUBCASE("one worker writes the marker twice, as at close and at exit") {
+    live.step_at(100ms, 1, 0);
+    mark_at(110ms);
+    mark_at(500ms);
+    live.step_at(10s, 1, 1);
+    mark_at(10'100ms);
+    CHECK(given() == "0 1 ended");
+    CHECK(live.script.elapsed() == 11'100ms);
+  }
+  SUBCASE("it has all steps, and goes on: until nothing has come for a minute") {
+    mark_at(100ms);
+    live.step_at(900ms, 1, 1);
+    live.step_at(50s, 2, 1);
+    CHECK(given() == "0 1 2 ended");
+    CHECK(live.script.elapsed() == 110s);
+  }
+  SUBCASE("it died: nothing comes for a minute") {
+    live.step_at(100ms, 1, 0);
+    mark_at(110ms);
+    CHECK(given() == "0 1 ended");
+    CHECK(live.script.elapsed() == 60'110ms);
+  }
+  SUBCASE("the marker is older than that") {
+    live.step_at(100ms, 1, 0);
+    mark_at(110ms, 2min);
+    CHECK(given() == "0 1 ended");
+    CHECK(live.script.elapsed() == 1110ms);
+  }
+  SUBCASE("both are done at once") {
+    live.step_at(100ms, 1, 0);
+    mark_at(110ms);
+    live.step_at(120ms, 1, 1);
+    mark_at(130ms);
+    CHECK(given() == "0 1 ended");
+    CHECK(live.script.elapsed() == 1130ms);
+  }
+}
+
+TEST_CASE("a run that comes beside the only one of a folder is named in a warning to those who follow that") {
+  const TempDir dir;
+  Script script;
+  const auto begin = [&](const std::string& name) {
+    TrialBuilder builder(dir / name);
+    builder.collections("worker_0", 1).step(simple_step(0));
+    return builder;
+  };
+  begin("version_0");
+  const Trial trial = script.open(dir.path());
+  const auto warnings = [&] {
+    Texts texts;
+    for (const Problem& problem : trial.problems()) {
+      if (problem.kind == ProblemKind::warning) {
+        texts.push_back(problem.text);
+      }
+    }
+    return texts;
+  };
+  script.at(10s, [&] { std::filesystem::create_directory(dir / "version_1"); });  // no run yet
+  script.at(20s, [&] { begin("version_1"); });
+  StepFollower before(trial, {.wait = {.deadline = script.after(15s)}});
+  CHECK(follow(before) == "0 timed out");
+  CHECK(warnings().empty());
+  StepFollower after(trial, {.wait = {.deadline = script.after(30s)}});
+  CHECK(follow(after) == "0 timed out");
+  CHECK(warnings() == Texts{"another run has come beside it and is not read; begin anew with '" + dir.path() + "'"});
+}
+
 TEST_CASE("a step behind those given is given all the same, and said to be late") {
   Live live;
   live.step_at(10ms, 5);

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +57,11 @@ class Script {
       what();
     }
   }
+  /// From now on the end marker has a time: so long ago, and another one at each call.
+  void mark(std::chrono::milliseconds ago = {}) {
+    marked_ = std::chrono::system_clock::now() - ago + std::chrono::milliseconds(++marks_);
+  }
+  [[nodiscard]] std::optional<std::chrono::system_clock::time_point> marked() const { return marked_; }
   /// How often somebody waited.
   [[nodiscard]] int waits() const { return waits_; }
 
@@ -83,6 +89,8 @@ class Script {
   std::vector<std::string> missed_;
   std::vector<std::pair<std::string, std::function<void()>>> listed_;
   int waits_ = 0;
+  std::optional<std::chrono::system_clock::time_point> marked_;
+  int marks_ = 0;
 };
 
 class ScriptedWatch final : public detail::storage::Watch {
@@ -111,6 +119,9 @@ class ScriptedStorage final : public detail::storage::Storage {
     return entries;
   }
   bool exists(std::string_view name) override { return local_->exists(name); }
+  std::optional<std::chrono::system_clock::time_point> written_at(std::string_view /*name*/) override {
+    return script_.marked();
+  }
   Outcome<std::unique_ptr<detail::storage::File>> open(std::string_view name) override { return local_->open(name); }
   bool read_once(std::string_view name, std::uint64_t offset, std::span<std::byte> into) override {
     return local_->read_once(name, offset, into);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public snapshot of a trial, and the guard that keeps a thread's queries from refreshing.
+#include "memory_layout.hpp"
 #include "text/limits.hpp"
 #include "trial_support.hpp"
 
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <map>
 #include <thread>
+#include <vector>
 
 namespace smd::test {
 namespace {
@@ -183,6 +185,22 @@ TEST_CASE("a damaged index file is a problem of its step and worker, a damaged c
   CHECK(snapshot.worker(*problems[0].worker) == "worker_1");
   CHECK(problems[1].problem.kind == ProblemKind::damaged);
   CHECK(problems[1].of_collections);
+}
+
+TEST_CASE("a tensor of which all values were superseded is not saved, until it has one again") {
+  MemoryTrial job;
+  job.number(0, "a", 1).number(1, "b", 1);
+  Script script;
+  Trial trial = job.open(script);
+  const auto saved = [&] {
+    trial.refresh();
+    return TrialSnapshot::last(trial).saved();
+  };
+  CHECK(saved() == std::vector<bool>{true, true});
+  job.restart(1).number(1, "a", 1);
+  CHECK(saved() == std::vector<bool>{true, false});
+  job.number(2, "b", 1);
+  CHECK(saved() == std::vector<bool>{true, true});
 }
 
 TEST_CASE("no refresh in this thread; other threads go on refreshing") {

@@ -79,8 +79,7 @@ RuleDescription all_zero_rule() {
       .create = create<AllZero>,
       .saves =
           [](const Parameters& parameters) {
-            const bool all = parameters.number("threshold") == 100;
-            return selected(parameters, "all_zero", all ? Texts{"abs_max"} : Texts());
+            return selected(parameters, "all_zero", parameters.number("threshold") == 100 ? Texts{"abs_max"} : Texts());
           },
   };
 }

@@ -58,24 +58,23 @@ ParameterSpec pairs_parameter() {
 void PairedLosses::resolve(const StepTensors& step) {
   const EvaluatedTrial& base = RuleAccess::context(step).run.base();
   const TrialSnapshot& snapshot = base.snapshot();
-  const std::shared_ptr<const Sides> sides = chosen_ ? base.sides() : nullptr;
-  const Resolved now{sides, snapshot.generation(), snapshot.tensors()};
-  if (resolved_ == now) {
+  const std::pair now(base.names(), snapshot.tensors());
+  const auto before = std::exchange(resolved_, now);
+  if (before == now) {
     return;
   }
-  const std::optional<Resolved> before = std::exchange(resolved_, now);
   std::set<TensorPair> gone(pairs_.begin(), pairs_.end());
   pairs_.clear();
   absent_.clear();
   others_.clear();
   if (chosen_) {
-    pair_by_sides(step, *sides, snapshot);
+    pair_by_sides(step, *base.sides(), snapshot);
   } else {
     pair_as_said(snapshot);
   }
   const auto is_old = [&](const std::string& name) {
     const std::optional<std::uint32_t> id = snapshot.find_tensor(name);
-    return id && *id < std::get<2>(*before);
+    return id && *id < before->second;
   };
   bool again = false;
   for (const TensorPair& pair : pairs_) {

@@ -15,7 +15,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -69,9 +68,8 @@ class PairedLosses {
   std::vector<TensorPair> pairs_;    // by validation, or in the order stated
   std::vector<std::string> absent_;  // see `absent`
   std::vector<std::string> others_;  // pairs of which not both are chosen
-  /// What `pairs_` was made from: sides, generation, and how many tensors there were.
-  using Resolved = std::tuple<std::shared_ptr<const Sides>, std::uint64_t, std::size_t>;
-  std::optional<Resolved> resolved_;
+  /// What `pairs_` was made from: `EvaluatedTrial::names`, and how many tensors there were.
+  std::optional<std::pair<std::uint64_t, std::size_t>> resolved_;
   std::map<TensorPair, Mean> since_;  // training values since the last observation, by each pair known so far
 };
 

@@ -157,8 +157,7 @@ class SimilarAcrossRuns final : public Rule {
       const std::optional<double> b = step.saved(other, name);
       if (a && b) {
         step.evaluated();
-        const bool both_nan = std::isnan(*a) && std::isnan(*b);
-        far += both_nan || is_close(*a, *b, tolerance.rtol, tolerance.atol) ? 0 : 1;
+        far += (std::isnan(*a) && std::isnan(*b)) || is_close(*a, *b, tolerance.rtol, tolerance.atol) ? 0 : 1;
       }
     }
     if (far > 0) {

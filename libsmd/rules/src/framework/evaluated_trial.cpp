@@ -47,14 +47,19 @@ namespace detail::rules {
 EvaluatedTrial::EvaluatedTrial(const Trial& trial, std::size_t number, std::vector<std::string> workers)
     : trial_(&trial), number_(number), workers_(std::move(workers)), snapshot_(TrialSnapshot::take(trial)) {}
 
-void EvaluatedTrial::freeze() {
-  TrialSnapshot latest = TrialSnapshot::take(*trial_);
+void EvaluatedTrial::freeze(TrialSnapshot latest) {
   if (latest == snapshot_) {
     return;
   }
-  if (latest.generation() != snapshot_.generation()) {
+  const bool replaced = latest.generation() != snapshot_.generation();
+  if (replaced) {
     mode_steps_.clear();
     taken_.reset();
+    run_lengths_.clear();
+  }
+  if (replaced || latest.saved() != snapshot_.saved() || latest.collections() != snapshot_.collections()) {
+    ++names_;
+    sides_.reset();
   }
   // A look costs what is new: units whose rows both snapshots have stay.
   const std::optional<GlobalStep> same = snapshot_.same_up_to(latest);
@@ -181,15 +186,8 @@ bool EvaluatedTrial::several_workers() const {
 
 std::shared_ptr<const Sides> EvaluatedTrial::sides() const {
   const std::lock_guard lock(mutex_);
-  const auto collections = snapshot_.collections();
-  if (sides_generation_ != snapshot_.generation()) {
-    sides_.reset();
-    run_lengths_.clear();
-  }
-  if (!sides_ || sides_collections_ != collections) {
+  if (!sides_) {
     sides_ = std::make_shared<const Sides>(scalar_names());
-    sides_collections_ = collections;
-    sides_generation_ = snapshot_.generation();
   }
   return sides_;
 }

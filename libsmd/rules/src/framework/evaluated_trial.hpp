@@ -28,17 +28,21 @@ inline constexpr std::string_view saved_histogram = "histogram";
 /// One flag for each tensor id.
 using TensorSet = std::vector<bool>;
 
-/// One trial as rules see it: a snapshot, limited to some workers. `freeze` takes a new one, which invalidates the
-/// units made before. Queries are safe from many threads.
+/// One trial as rules see it: a snapshot, limited to some workers. `freeze` changes it, which invalidates the units
+/// made before. Queries are safe from many threads.
 class EvaluatedTrial {
  public:
   EvaluatedTrial(const Trial& trial, std::size_t number, std::vector<std::string> workers);
 
-  void freeze();
+  /// `latest`: a snapshot of the trial.
+  void freeze(TrialSnapshot latest);
 
   [[nodiscard]] const Trial& trial() const noexcept { return *trial_; }
   [[nodiscard]] std::size_t number() const noexcept { return number_; }  ///< 0: the base trial.
   [[nodiscard]] const TrialSnapshot& snapshot() const noexcept { return snapshot_; }
+  /// Returns a number that changes when selections may select others: with the tensors' names, with which of them have
+  /// values, and with the collections.
+  [[nodiscard]] std::uint64_t names() const noexcept { return names_; }
 
   /// Returns whether a worker is among those evaluated.
   [[nodiscard]] bool has_worker(std::uint32_t worker) const noexcept;
@@ -71,6 +75,7 @@ class EvaluatedTrial {
   std::size_t number_;
   std::vector<std::string> workers_;
   TrialSnapshot snapshot_;
+  std::uint64_t names_ = 0;
 
   struct Series {
     std::vector<Unit> units;
@@ -87,11 +92,9 @@ class EvaluatedTrial {
   mutable std::uint64_t match_steps_ = limits::pattern_question_steps;  // guarded
   mutable std::map<SeriesKey, Series> series_;  // guarded; `freeze` alone changes one that is complete for the snapshot
   mutable std::map<std::pair<std::uint32_t, Mode>, ModeSteps> mode_steps_;  // guarded; by worker and mode
-  mutable std::optional<GlobalStep> taken_;     // guarded; `mode_steps_` has all rows up to here
-  mutable std::shared_ptr<const Sides> sides_;  // guarded, as is what it was made from:
-  mutable std::shared_ptr<const std::map<std::string, Collection>> sides_collections_;
-  mutable std::uint64_t sides_generation_ = 0;
-  mutable std::map<std::uint32_t, std::size_t> run_lengths_;  // by tensor
+  mutable std::optional<GlobalStep> taken_;                   // guarded; `mode_steps_` has all rows up to here
+  mutable std::shared_ptr<const Sides> sides_;                // guarded; null: not asked for since the names changed
+  mutable std::map<std::uint32_t, std::size_t> run_lengths_;  // guarded; by tensor
 };
 
 }  // namespace smd::detail::rules

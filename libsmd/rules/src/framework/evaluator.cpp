@@ -78,9 +78,10 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
     }
   }
 
-  void freeze() {
+  /// `look`: how to get a trial's snapshot.
+  void freeze(TrialSnapshot (*look)(const Trial&) = TrialSnapshot::take) {
     start();
-    std::ranges::for_each(views, &EvaluatedTrial::freeze);
+    std::ranges::for_each(views, [&](EvaluatedTrial& view) { view.freeze(look(view.trial())); });
     std::ranges::for_each(runs, &RuleRun::resolve);
   }
 
@@ -305,8 +306,12 @@ void Evaluator::tick(double seconds, bool new_data, GlobalStep whole) {
 void Evaluator::finish(bool complete) {
   impl_->start();
   impl_->catch_up(true);
+  const bool ended = impl_->ended();  // before a look at what is not evaluated
+  if (!complete) {                    // warnings are about what has come by now, also since the last evaluated step
+    impl_->freeze(TrialSnapshot::last);
+  }
   for (RuleRun& run : impl_->runs) {
-    run.finish(complete, impl_->ended());
+    run.finish(complete, ended);
   }
   impl_->report_new();
 }

@@ -157,94 +157,6 @@ std::vector<std::string_view> only_reductions(const RuleRun& run, const TensorSe
   return value ? std::vector<std::string_view>() : std::vector<std::string_view>(names.begin(), names.end());
 }
 
-}  // namespace
-
-std::vector<std::string> plain_pieces(std::string_view pattern) {
-  std::vector<std::string> pieces(1);
-  std::string piece;
-  const auto end_piece = [&] {
-    if (piece.size() > pieces.back().size()) {
-      pieces.back() = piece;
-    }
-    piece.clear();
-  };
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    const char c = pattern[i];
-    if (c == '\\' && i + 1 < pattern.size()) {
-      const char escaped = pattern[++i];
-      if (std::string_view("dDsSwWbBAZ").find(escaped) == std::string_view::npos) {
-        piece += escaped;
-      } else {
-        end_piece();
-      }
-    } else if (c == '[') {
-      end_piece();
-      i = std::min(pattern.find(']', i + 2), pattern.size());
-    } else if (c == '|') {
-      end_piece();
-      pieces.emplace_back();
-    } else if (c == '?' || c == '*' || c == '{') {  // the character before it is optional
-      if (!piece.empty()) {
-        piece.pop_back();
-      }
-      end_piece();
-    } else if (c == '.' || special.find(c) != std::string_view::npos) {
-      end_piece();
-    } else {
-      piece += c;
-    }
-  }
-  end_piece();
-  std::erase(pieces, std::string());
-  return pieces;
-}
-
-std::string unmatched(const RuleRun& run, const std::string& pattern) { return Missing(run).of_pattern(pattern); }
-
-std::string nothing_evaluated(const RuleRun& run, const std::string& reason) {
-  const std::vector<TensorSelection>& selections = RuleAccess::selections(run.rule());
-  const Missing missing(run);
-  std::string lacking;
-  bool any_matched = false;
-  std::set<std::string_view> saved;
-  TensorSet wanted(run.base().snapshot().tensors());
-  for (std::size_t i = 0; i < selections.size(); ++i) {
-    const TensorSet& set = run.selected(static_cast<SelectionId>(i));
-    if (!contains(set, true)) {
-      text::append_part(lacking, missing.text(selections[i]), "; ");
-      continue;
-    }
-    any_matched = true;
-    for (std::size_t tensor = 0; tensor < std::min(set.size(), wanted.size()); ++tensor) {
-      wanted[tensor] = wanted[tensor] || set[tensor];
-    }
-    const std::vector<std::string_view> more = run.saved_tensors(static_cast<SelectionId>(i), 0);
-    saved.insert(more.begin(), more.end());
-  }
-  if (!reason.empty()) {
-    return any_matched || lacking.empty() ? reason : reason + "; " + lacking;
-  }
-  if (!lacking.empty()) {
-    return lacking;
-  }
-  if (saved.empty()) {
-    return any_matched ? "what the rule looks for was saved at no step in range"
-                       : "nothing that the rule needs was saved";
-  }
-  const std::string names = counted(saved.size(), "tensor") + " (" + first_names({saved.begin(), saved.end()}) + ")";
-  if (const std::vector<std::string_view> reductions = only_reductions(run, wanted); !reductions.empty()) {
-    if (contains(reductions, saved_histogram)) {
-      return "of " + names + " only histograms were saved, not the raw values or reductions that the rule needs";
-    }
-    return "of " + names + " only reductions were saved (" + first_names(reductions) +
-           "), not those that the rule needs, " + "nor raw values";
-  }
-  return "what the rule needs of " + names +
-         fmt::format(" is not there at any of {}", counted(run.result().steps_skipped, "step"));
-}
-
-namespace {
-
 /// Returns whether a problem with an index file or folder means that steps or records are unknown.
 bool hides_records(ProblemKind kind) {
   switch (kind) {
@@ -265,63 +177,6 @@ bool hides_records(ProblemKind kind) {
   }
   return false;
 }
-
-}  // namespace
-
-void Unread::add_problem(const EvaluatedTrial& trial, const Problem& problem) {
-  Problem placed = problem;
-  if (trial.number() > 0) {  // problems name files relative to the base trial
-    const std::string& path = trial.trial().path();
-    placed.file = path.ends_with(problem.file) ? std::string() : problem.file;
-    placed = {problem.kind, {}, {}, "in " + printable(path) + ": " + to_string(placed)};
-  }
-  if (texts_.insert(to_string(placed)).second) {
-    problems_.push_back(std::move(placed));
-  }
-}
-
-void Unread::add_record(const Slot& slot, const Problem& problem) {
-  if (records_.insert({slot.trial->number(), slot.row.id(), slot.position}).second) {
-    add_problem(*slot.trial, problem);
-  }
-}
-
-void Unread::add_record(const EvaluatedTrial& trial, const Problem& problem) {
-  others_.insert(to_string(problem));
-  add_problem(trial, problem);
-}
-
-void Unread::add_files(const EvaluatedTrial& trial, const std::function<bool(GlobalStep)>& wanted, bool collections) {
-  for (const SnapshotProblem& found : trial.snapshot().problems()) {
-    if (!hides_records(found.problem.kind) || (found.worker && !trial.has_worker(*found.worker)) ||
-        (found.problem.step && !wanted(*found.problem.step)) || (found.of_collections && !collections)) {
-      continue;
-    }
-    auto& files = found.of_collections                 ? collections_files_
-                  : trial.trial().layout().marks_steps ? index_files_
-                                                       : other_files_;
-    files.insert({trial.number(), found.problem.file});
-    add_problem(trial, found.problem);
-    if (found.problem.step && !trial.snapshot().find_step(*found.problem.step)) {
-      add_step(*found.problem.step);
-    }
-  }
-}
-
-std::string Unread::text(std::size_t steps_evaluated) const {
-  const std::size_t steps = steps_evaluated + steps_.size();
-  std::string what = records() == 0 ? std::string() : counted(records(), "record");
-  for (const auto& [files, noun] : {std::pair(&index_files_, "index file"), std::pair(&other_files_, "file"),
-                                    std::pair(&collections_files_, "collections file")}) {
-    if (!files->empty()) {
-      text::append_part(what, counted(files->size(), noun), " and ");
-    }
-  }
-  return fmt::format("{} of {} evaluated; {} could not be read: {}", steps_evaluated, counted(steps, "step"), what,
-                     to_string(problems_.front()));
-}
-
-namespace {
 
 /// The steps of a kind, and of the tensors of the kind that were asked for, ascending.
 struct Saved {
@@ -434,6 +289,143 @@ std::vector<GlobalStep> steps_of_values(const Family& family, const std::vector<
 }
 
 }  // namespace
+
+std::vector<std::string> plain_pieces(std::string_view pattern) {
+  std::vector<std::string> pieces(1);
+  std::string piece;
+  const auto end_piece = [&] {
+    if (piece.size() > pieces.back().size()) {
+      pieces.back() = piece;
+    }
+    piece.clear();
+  };
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const char c = pattern[i];
+    if (c == '\\' && i + 1 < pattern.size()) {
+      const char escaped = pattern[++i];
+      if (std::string_view("dDsSwWbBAZ").find(escaped) == std::string_view::npos) {
+        piece += escaped;
+      } else {
+        end_piece();
+      }
+    } else if (c == '[') {
+      end_piece();
+      i = std::min(pattern.find(']', i + 2), pattern.size());
+    } else if (c == '|') {
+      end_piece();
+      pieces.emplace_back();
+    } else if (c == '?' || c == '*' || c == '{') {  // the character before it is optional
+      if (!piece.empty()) {
+        piece.pop_back();
+      }
+      end_piece();
+    } else if (c == '.' || special.find(c) != std::string_view::npos) {
+      end_piece();
+    } else {
+      piece += c;
+    }
+  }
+  end_piece();
+  std::erase(pieces, std::string());
+  return pieces;
+}
+
+std::string unmatched(const RuleRun& run, const std::string& pattern) { return Missing(run).of_pattern(pattern); }
+
+std::string nothing_evaluated(const RuleRun& run, const std::string& reason) {
+  const std::vector<TensorSelection>& selections = RuleAccess::selections(run.rule());
+  const Missing missing(run);
+  std::string lacking;
+  bool any_matched = false;
+  std::set<std::string_view> saved;
+  TensorSet wanted(run.base().snapshot().tensors());
+  for (std::size_t i = 0; i < selections.size(); ++i) {
+    const TensorSet& set = run.selected(static_cast<SelectionId>(i));
+    if (!contains(set, true)) {
+      text::append_part(lacking, missing.text(selections[i]), "; ");
+      continue;
+    }
+    any_matched = true;
+    for (std::size_t tensor = 0; tensor < std::min(set.size(), wanted.size()); ++tensor) {
+      wanted[tensor] = wanted[tensor] || set[tensor];
+    }
+    const std::vector<std::string_view> more = run.saved_tensors(static_cast<SelectionId>(i), 0);
+    saved.insert(more.begin(), more.end());
+  }
+  if (!reason.empty()) {
+    return any_matched || lacking.empty() ? reason : reason + "; " + lacking;
+  }
+  if (!lacking.empty()) {
+    return lacking;
+  }
+  if (saved.empty()) {
+    return any_matched ? "what the rule looks for was saved at no step in range"
+                       : "nothing that the rule needs was saved";
+  }
+  const std::string names = counted(saved.size(), "tensor") + " (" + first_names({saved.begin(), saved.end()}) + ")";
+  if (const std::vector<std::string_view> reductions = only_reductions(run, wanted); !reductions.empty()) {
+    if (contains(reductions, saved_histogram)) {
+      return "of " + names + " only histograms were saved, not the raw values or reductions that the rule needs";
+    }
+    return "of " + names + " only reductions were saved (" + first_names(reductions) +
+           "), not those that the rule needs, " + "nor raw values";
+  }
+  return "what the rule needs of " + names +
+         fmt::format(" is not there at any of {}", counted(run.result().steps_skipped, "step"));
+}
+
+void Unread::add_problem(const EvaluatedTrial& trial, const Problem& problem) {
+  Problem placed = problem;
+  if (trial.number() > 0) {  // problems name files relative to the base trial
+    const std::string& path = trial.trial().path();
+    placed.file = path.ends_with(problem.file) ? std::string() : problem.file;
+    placed = {problem.kind, {}, {}, "in " + printable(path) + ": " + to_string(placed)};
+  }
+  if (texts_.insert(to_string(placed)).second) {
+    problems_.push_back(std::move(placed));
+  }
+}
+
+void Unread::add_record(const Slot& slot, const Problem& problem) {
+  if (records_.insert({slot.trial->number(), slot.row.id(), slot.position}).second) {
+    add_problem(*slot.trial, problem);
+  }
+}
+
+void Unread::add_record(const EvaluatedTrial& trial, const Problem& problem) {
+  others_.insert(to_string(problem));
+  add_problem(trial, problem);
+}
+
+void Unread::add_files(const EvaluatedTrial& trial, const std::function<bool(GlobalStep)>& wanted, bool collections) {
+  for (const SnapshotProblem& found : trial.snapshot().problems()) {
+    if (!hides_records(found.problem.kind) || (found.worker && !trial.has_worker(*found.worker)) ||
+        (found.problem.step && !wanted(*found.problem.step)) || (found.of_collections && !collections)) {
+      continue;
+    }
+    auto& files = found.of_collections                 ? collections_files_
+                  : trial.trial().layout().marks_steps ? index_files_
+                                                       : other_files_;
+    files.insert({trial.number(), found.problem.file});
+    add_problem(trial, found.problem);
+    if (found.problem.step && !trial.snapshot().find_step(*found.problem.step)) {
+      add_step(*found.problem.step);
+    }
+  }
+}
+
+std::string Unread::text(std::size_t steps_evaluated) const {
+  const std::size_t steps = steps_evaluated + steps_.size();
+  std::string what = records() == 0 ? std::string() : counted(records(), "record");
+  for (const auto& [files, noun] : {std::pair(&index_files_, "index file"), std::pair(&other_files_, "file"),
+                                    std::pair(&collections_files_, "collections file")}) {
+    if (!files->empty()) {
+      text::append_part(what, counted(files->size(), noun), " and ");
+    }
+  }
+  return fmt::format("{} of {} evaluated; {} could not be read: {}", steps_evaluated, counted(steps, "step"), what,
+                     to_string(problems_.front()));
+}
 
 std::string histogram_gaps(const RuleRun& run, const TensorSet& tensors) {
   const TrialSnapshot& snapshot = run.base().snapshot();

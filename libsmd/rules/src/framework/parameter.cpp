@@ -32,6 +32,36 @@ constexpr std::array<std::string_view, 8> parameter_types = {
     "Integer", "Float", "Boolean", "List", "List of Float", "List of patterns", "Pattern", "Text"};
 static_assert(parameter_types.size() == static_cast<std::size_t>(ParameterType::text) + 1);
 
+constexpr std::string_view python_blanks = " \t\r\n\v\f";
+
+std::string_view trim(std::string_view text) { return text::trimmed(text, python_blanks); }
+
+const ParameterSpec* find_spec(std::span<const ParameterSpec> specs, std::string_view name) {
+  const auto it = std::ranges::find_if(specs, [&](const ParameterSpec& spec) {
+    return spec.name == name || (!spec.other_name.empty() && spec.other_name == name);
+  });
+  return it == specs.end() ? nullptr : &*it;
+}
+
+/// Returns whether a text means the default: an empty one does, and `None` for a parameter without a default.
+bool means_default(const ParameterSpec& spec, std::string_view text) {
+  return text.empty() || (!spec.default_text && text == "None");
+}
+
+[[noreturn]] void refuse_name(std::span<const ParameterSpec> specs, const std::string& name) {
+  std::vector<std::string_view> names =
+      detail::mapped(specs, [](const ParameterSpec& spec) { return std::string_view(spec.name); });
+  // The common parameters that have an effect, unless the rule has one of that name itself.
+  for (const std::string_view common : {"start_step", "end_step"}) {
+    if (find_spec(specs, common) == nullptr) {
+      names.push_back(common);
+    }
+  }
+  throw detail::rules::unknown_word(ConfigurationErrorKind::unknown_parameter,
+                                    fmt::format("no parameter '{}'", detail::printable(name)), name, names,
+                                    fmt::format("there are {}", fmt::join(names, ", ")), name);
+}
+
 }  // namespace
 
 std::string_view to_string(ConfigurationErrorKind kind) noexcept { return error_kinds[static_cast<std::size_t>(kind)]; }
@@ -61,14 +91,6 @@ std::string range_text(const ParameterSpec& spec) {
   }
   return text;
 }
-
-namespace {
-
-constexpr std::string_view python_blanks = " \t\r\n\v\f";
-
-std::string_view trim(std::string_view text) { return text::trimmed(text, python_blanks); }
-
-}  // namespace
 
 /// Parses one parameter's text according to its specification.
 class ParameterParser {
@@ -178,36 +200,6 @@ class ParameterParser {
 
   const ParameterSpec& spec_;
 };
-
-namespace {
-
-const ParameterSpec* find_spec(std::span<const ParameterSpec> specs, std::string_view name) {
-  const auto it = std::ranges::find_if(specs, [&](const ParameterSpec& spec) {
-    return spec.name == name || (!spec.other_name.empty() && spec.other_name == name);
-  });
-  return it == specs.end() ? nullptr : &*it;
-}
-
-/// Returns whether a text means the default: an empty one does, and `None` for a parameter without a default.
-bool means_default(const ParameterSpec& spec, std::string_view text) {
-  return text.empty() || (!spec.default_text && text == "None");
-}
-
-[[noreturn]] void refuse_name(std::span<const ParameterSpec> specs, const std::string& name) {
-  std::vector<std::string_view> names =
-      detail::mapped(specs, [](const ParameterSpec& spec) { return std::string_view(spec.name); });
-  // The common parameters that have an effect, unless the rule has one of that name itself.
-  for (const std::string_view common : {"start_step", "end_step"}) {
-    if (find_spec(specs, common) == nullptr) {
-      names.push_back(common);
-    }
-  }
-  throw detail::rules::unknown_word(ConfigurationErrorKind::unknown_parameter,
-                                    fmt::format("no parameter '{}'", detail::printable(name)), name, names,
-                                    fmt::format("there are {}", fmt::join(names, ", ")), name);
-}
-
-}  // namespace
 
 Parameters::Parameters(std::span<const ParameterSpec> specs, const ParameterTexts& given) {
   const std::vector<ParameterSpec> common = common_parameters();

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <exception>
 #include <span>
+#include <tuple>
 #include <typeinfo>
 #include <unordered_set>
 
@@ -192,13 +193,11 @@ void RuleRun::resolve() {
   if (!active()) {
     return;
   }
-  const TrialSnapshot& snapshot = base_->snapshot();
   const std::vector<TensorSelection>& selections = RuleAccess::selections(*rule_);
-  Resolved now{snapshot.collections(), snapshot.generation(), snapshot.tensors(), selections.size()};
-  if (resolved_ == now) {
+  const std::pair now(base_->names(), selections.size());
+  if (std::exchange(resolved_, now) == now) {
     return;
   }
-  resolved_ = std::move(now);
   sets_.clear();
   try {
     for (const TensorSelection& selection : selections) {
@@ -207,9 +206,9 @@ void RuleRun::resolve() {
   } catch (const MatchLimit& error) {
     refuse(error);
   }
-  matched_.resize(snapshot.tensors());
-  numbers_seen_.resize(snapshot.tensors());
-  lacking_.resize(snapshot.tensors());
+  for (TensorSet* const flags : {&matched_, &numbers_seen_, &lacking_}) {
+    flags->resize(base_->snapshot().tensors());
+  }
 }
 
 bool RuleRun::wants(const SnapshotStep& step) {
@@ -601,7 +600,7 @@ void RuleRun::note_incomplete_steps() {
   const std::string steps = base_->snapshot().incomplete_text([&](const SnapshotStep& step) { return in_range(step); });
   if (!steps.empty()) {
     warn(steps + (steps.starts_with("steps ") ? " and were" : " and was") +
-         (base_->snapshot().ended() ? " evaluated all the same" : " not evaluated"));
+         (ended_ ? " evaluated all the same" : " not evaluated"));
   }
 }
 

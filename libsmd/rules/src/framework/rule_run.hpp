@@ -19,7 +19,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -160,10 +159,8 @@ class RuleRun {
   const EvaluatedTrial* base_ = nullptr;
   std::vector<const EvaluatedTrial*> others_;
   std::vector<TensorSet> sets_;
-  /// What `sets_` were made from: collections, generation, and how many tensors and selections there were.
-  using Resolved =
-      std::tuple<std::shared_ptr<const std::map<std::string, Collection>>, std::uint64_t, std::size_t, std::size_t>;
-  std::optional<Resolved> resolved_;
+  /// What `sets_` were made from: `EvaluatedTrial::names`, and how many selections there were.
+  std::optional<std::pair<std::uint64_t, std::size_t>> resolved_;
   std::deque<StepContext> plans_;
   std::vector<bool> matched_;       // by tensor id of the base trial
   std::vector<bool> numbers_seen_;  // as above

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <span>
 
 namespace smd::detail::layout {
 
@@ -68,9 +67,9 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const Header
   if (surely_agrees(set, index, headers)) {
     return;
   }
-  std::vector<std::vector<std::string_view>> said(index.files.size());
+  std::map<std::string_view, std::vector<std::string_view>> indexed;  // by file; sorted
   for (const ShardIndex::Tensor& tensor : index.tensors) {
-    said[tensor.file].emplace_back(tensor.name);
+    indexed[index.files[tensor.file]].push_back(tensor.name);
   }
   std::set<std::string> files(set.files.begin(), set.files.end());
   for (const std::string& file : index.files) {
@@ -82,10 +81,7 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const Header
     if (!names) {
       continue;
     }
-    const auto at = std::ranges::find(index.files, leaf);
-    using Names = std::span<const std::string_view>;  // sorted
-    const Names indexed = at == index.files.end() ? Names() : said[static_cast<std::size_t>(at - index.files.begin())];
-    const auto report_missing = [&](Names some, Names others, const char* how) {
+    const auto report_missing = [&](const auto& some, const auto& others, const char* how) {
       std::vector<std::string_view> differ;
       std::set_difference(some.begin(), some.end(), others.begin(), others.end(), std::back_inserter(differ));
       for (const std::string_view tensor : differ) {
@@ -93,8 +89,8 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const Header
             set.index, "index and " + in_quotes(leaf) + " disagree about tensor " + in_quotes(tensor) + ": " + how));
       }
     };
-    report_missing(indexed, *names, "it is not there");
-    report_missing(*names, indexed, "it is there, and the index does not say so");
+    report_missing(indexed[leaf], *names, "it is not there");
+    report_missing(*names, indexed[leaf], "it is there, and the index does not say so");
   }
 }
 
@@ -107,15 +103,10 @@ void check_index(const TensorSet& set, const ShardIndex& index, const Headers& h
   std::ranges::copy_if(index.files, std::back_inserter(absent),
                        [&](const auto& file) { return headers.find(text::path_in(set.folder, file)) == nullptr; });
   if (!absent.empty() && absent.size() == index.files.size()) {
-    const std::string what = set.files.empty() ? "the checkpoint is partial" : "the index is stale";
-    Problem problem = damaged_file(
-        set.index, fmt::format("{}: none of the {} files that the index names is there", what, absent.size()));
-    if (set.files.empty()) {
-      missing(std::move(problem));
-    } else {
-      report(std::move(problem));
-    }
-    return;
+    const Report& tell = set.files.empty() ? missing : report;
+    const char* const what = set.files.empty() ? "the checkpoint is partial" : "the index is stale";
+    return tell(damaged_file(
+        set.index, fmt::format("{}: none of the {} files that the index names is there", what, absent.size())));
   }
   for (const std::string_view file : absent) {
     missing(damaged_file(text::path_in(set.folder, file),
@@ -132,18 +123,17 @@ void check_count(const TensorSet& set, const Report& missing) {
     there[split_tensor_file_name(file).shard] = true;
   }
   const auto absent = static_cast<std::size_t>(std::count(there.begin() + 1, there.end(), false));
+  const std::string_view stem = split_tensor_file_name(set.files.front()).stem;
   std::size_t reported = 0;
-  for (std::uint32_t shard = 1; shard <= set.of && reported < std::min(absent, most_reported); ++shard) {
-    if (there[shard]) {
+  for (std::uint32_t shard = 1; shard <= set.of; ++shard) {
+    if (there[shard] || ++reported > most_reported) {
       continue;
     }
-    ++reported;
     const std::string more = reported == most_reported && absent > reported
                                  ? fmt::format(", and {} more of its shards are not there either", absent - reported)
                                  : std::string();
-    missing(
-        damaged_file(text::path_in(set.folder, fmt::format("{}-{:05}-of-{:05}{}", set.stem, shard, set.of, set.ending)),
-                     "is not there: the checkpoint is partial" + more));
+    missing(damaged_file(text::path_in(set.folder, fmt::format("{}-{:05}-of-{:05}{}", stem, shard, set.of, set.ending)),
+                         "is not there: the checkpoint is partial" + more));
   }
 }
 

@@ -5,12 +5,14 @@
 #include "text/ascii.hpp"
 #include "text/escape.hpp"
 #include "text/mapped.hpp"
+#include "text/number.hpp"
 #include "text/path.hpp"
 #include "text/words.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <set>
 #include <tuple>
@@ -198,36 +200,32 @@ void append(std::vector<TensorSet>& to, std::vector<TensorSet>&& sets) {
 
 class Planner {
  public:
-  Planner(const CheckpointFolders& folders, std::string_view place, const GlobalStepOf& global_step,
-          const StatedStepOf& stated_step, const IndexedFilesOf& indexed_files)
-      : folders_(folders),
-        place_(place),
-        global_step_(global_step),
-        stated_step_(stated_step),
-        indexed_files_(indexed_files) {}
+  Planner(const CheckpointFolders& folders, std::string_view place, const FileContents& contents)
+      : folders_(folders), place_(place), contents_(contents) {}
 
   CheckpointPlan plan() && {
-    if (const CheckpointFolder* const root = folders_.find("")) {
-      take_files(*root);
-      for (const std::string& name : root->folders) {
-        if (const CheckpointFolder* const folder = folders_.find(name)) {
-          take_folder(name, *folder, may_have_components(place_, root->is_pipeline));
-        }
+    const CheckpointFolder& root = *folders_.find("");
+    take_files(root);
+    for (const std::string& name : root.folders) {
+      if (const CheckpointFolder* const folder = folders_.find(name)) {
+        take_folder(name, *folder, may_have_components(place_, root.is_pipeline));
       }
-      if (root->has_trainer_state()) {
-        root_.checkpoint.trainer_state = trainer_state_name;
-      }
+    }
+    if (root.has_trainer_state()) {
+      root_.checkpoint.trainer_state = trainer_state_name;
     }
     choose();
     name_components();
+    name_stems();
     leave_out_inner();
-    choose_trainer_state();
+    list_trainer_states();
     return std::move(plan_);
   }
 
  private:
+  void remark(std::string text) { plan_.remarks.add(make_problem(ProblemKind::remark, std::move(text))); }
   void leave_out(std::string_view name, std::string_view why) {
-    plan_.remarks.add(make_problem(ProblemKind::remark, in_quotes(name) + " is left out: " + std::string(why)));
+    remark(in_quotes(name) + " is left out: " + std::string(why));
   }
 
   /// Returns the sets of a folder's files, by stem.
@@ -235,11 +233,7 @@ class Planner {
                                  const CheckpointFolder& contents) {
     std::map<std::tuple<std::string, std::string, std::uint32_t>, TensorSet> sets;
     const auto set_of = [&](std::string_view stem, std::string_view ending, std::uint32_t of) -> TensorSet& {
-      TensorSet empty = {.folder = folder,
-                         .component = std::string(component),
-                         .stem = std::string(stem),
-                         .ending = std::string(ending),
-                         .of = of};
+      TensorSet empty = {folder, std::string(component), std::string(stem), std::string(ending), of};
       return sets.try_emplace({empty.stem, empty.ending, of}, std::move(empty)).first->second;
     };
     for (const storage::DirEntry& file : contents.files) {
@@ -247,22 +241,21 @@ class Planner {
       const std::string path = text::path_in(folder, file.name);
       if (file.name.ends_with(distributed_ending)) {
         set_of(distributed_name, {}, 0).files = {text::path_in(folder, distributed_name)};
-      } else if (!tensor_ending(file.name).empty() && !stated_step_(path).foreign) {
+      } else if (!tensor_ending(file.name).empty() && !contents_.stated_step(path).foreign) {
         set_of(name.stem, name.ending, name.of).files.push_back(path);
       }
     }
     for (const storage::DirEntry& file : contents.files) {
       if (is_shard_index(file.name)) {
         const TensorFileName name = split_tensor_file_name(file.name);
-        const std::string stem(name.stem);
-        const std::string ending(name.ending);
         const std::string path = text::path_in(folder, file.name);
         std::vector<TensorSet*> own;  // by the number of shards
-        const auto last = sets.upper_bound({stem, ending, UINT32_MAX});
-        for (auto next = sets.lower_bound({stem, ending, 0}); next != last; ++next) {
-          own.push_back(&next->second);
+        for (auto& [key, set] : sets) {
+          if (set.stem == name.stem && set.ending == name.ending) {
+            own.push_back(&set);
+          }
         }
-        (own.empty() ? set_of(stem, ending, 0) : owner_of(path, std::move(own))).index = path;
+        (own.empty() ? set_of(name.stem, name.ending, 0) : owner_of(path, std::move(own))).index = path;
       }
     }
     std::vector<TensorSet> all;
@@ -284,7 +277,7 @@ class Planner {
   /// with the most shards. `sets`: by the number of shards.
   TensorSet& owner_of(const std::string& index, std::vector<TensorSet*> sets) const {
     if (sets.size() > 1) {
-      const std::vector<std::string> files = indexed_files_(index);
+      const std::vector<std::string> files = contents_.indexed_files(index);
       const std::set<std::string_view> named(files.begin(), files.end());
       std::ranges::stable_sort(sets, {}, [&](const TensorSet* set) {
         return std::ranges::count_if(set->files, [&](const auto& file) { return named.contains(file); });
@@ -299,11 +292,11 @@ class Planner {
         std::ranges::find_if(sets, [](const TensorSet& set) { return !set.component.empty(); });  // they come last
     const TensorSet* const main =
         main_set({sets.begin(), component}, [](const TensorSet& set) { return !set.index.empty(); });
-    return main != nullptr ? stated_step_(main->files.front()) : StatedStep();
+    return main != nullptr ? contents_.stated_step(main->files.front()) : StatedStep();
   }
 
   std::optional<std::int64_t> step_of_state(const std::string& path) const {
-    return path.empty() ? std::nullopt : global_step_(path);
+    return path.empty() ? std::nullopt : contents_.global_step(path);
   }
 
   /// Adds the files in the place itself: each set is a candidate by its own name; sets without number and label belong
@@ -319,7 +312,7 @@ class Planner {
         root_.checkpoint.sets.push_back(std::move(set));
         continue;
       }
-      candidate.number = number_of({}, set.files.empty() ? StatedStep() : stated_step_(set.files.front()), named);
+      candidate.number = number_of({}, stated_by({set}), named);
       candidate.named = named.value_or(NamedStep());
       candidate.checkpoint.path = set.files.empty() ? set.index : set.files.front();
       candidate.checkpoint.sets.push_back(std::move(set));
@@ -374,7 +367,13 @@ class Planner {
     const Candidate* labelled = nullptr;
     if (!numbered_.empty()) {
       choose_numbered();
-      leave_out_root();
+      std::string last;
+      for (const TensorSet& set : root_.checkpoint.sets) {
+        const std::string& name = set.folder.empty() ? set.stem : set.folder;
+        if (name != std::exchange(last, name)) {
+          leave_out(name, "its name has no number");
+        }
+      }
     } else if (!root_.checkpoint.sets.empty()) {
       root_.labelled_number = number_of({}, stated_by(root_.checkpoint.sets), step_of_name(place_));
       name_series();
@@ -388,11 +387,19 @@ class Planner {
         choose_alone(best);
       }
     }
-    leave_out_labelled(labelled);
+    for (const Candidate& candidate : labelled_) {
+      if (&candidate != labelled) {
+        leave_out(candidate.name, "its name is a label and no number");
+      }
+    }
   }
 
-  /// Says that files of the place are no steps if they may be meant so: only the numbers behind a word differ.
+  /// Says that files of the place are no steps if they may be meant so: only the numbers behind a word differ, and the
+  /// word tells of saving or counting, or three numbers are round. `fp16` and `fp32`, `resnet18` and `resnet50`, `v1`
+  /// and `v2` are no series.
   void name_series() {
+    constexpr std::array<std::string_view, 11> words = {"checkpoint", "iteration", "snapshot", "chkpt", "ckpt", "ckp",
+                                                        "save",       "iter",      "it",       "ep",    "e"};
     std::map<std::string_view, std::vector<std::string_view>> series;  // by the word
     for (const TensorSet& set : root_.checkpoint.sets) {
       const auto word = std::string_view(set.stem).substr(0, set.stem.find_last_not_of("0123456789") + 1);
@@ -402,10 +409,11 @@ class Planner {
       }
     }
     for (const auto& [word, stems] : series) {
-      if (stems.front() != stems.back()) {
-        plan_.remarks.add(make_problem(
-            ProblemKind::remark, text::first_names(stems) + " are read as one checkpoint: their numbers are no steps, "
-                                                            "as that of 'step-10' would be"));
+      const bool known = std::ranges::find(words, text::split_words(word).back()) != words.end();
+      const auto round = std::ranges::count_if(stems, [](std::string_view stem) { return stem.ends_with('0'); });
+      if (stems.front() != stems.back() && (known || round >= 3)) {
+        remark(text::first_names(stems) +
+               " are read as one checkpoint: their numbers are no steps, as that of 'step-10' would be");
       }
     }
   }
@@ -439,11 +447,10 @@ class Planner {
       return one.named.unit != numbered_.front().named.unit || !one.checkpoint.trainer_state.empty();
     };
     if (again < numbered_.size() && std::ranges::none_of(numbered_, other_unit)) {
-      plan_.steps_repeat = true;
-      plan_.remarks.add(make_problem(
+      plan_.steps_repeat = make_problem(
           ProblemKind::remark,
           fmt::format("{} and {} both state step {}: the numbers in names count", in_quotes(numbered_[again - 1].name),
-                      in_quotes(numbered_[again].name), numbered_[again].number->number)));
+                      in_quotes(numbered_[again].name), numbered_[again].number->number));
       for (Candidate& candidate : numbered_) {
         candidate.number = candidate.named;
       }
@@ -487,18 +494,31 @@ class Planner {
       }
     }
     if (!others.empty()) {
-      plan_.remarks.add(make_problem(
-          ProblemKind::remark, "folders in checkpoints are of other steps, and their tensors' names keep these: " +
-                                   text::first_names(others)));
+      remark("folders in checkpoints are of other steps, and their tensors' names keep these: " +
+             text::first_names(others));
     }
   }
 
-  void leave_out_root() {
-    std::string last;
-    for (const TensorSet& set : root_.checkpoint.sets) {
-      const std::string& name = set.folder.empty() ? set.stem : set.folder;
-      if (name != std::exchange(last, name)) {
-        leave_out(name, "its name has no number");
+  /// Leaves the number of a checkpoint's folder out of the stems of its files, too. A word that has another number at
+  /// some step, none, or one twice (`net_1`, `net_01`) keeps its numbers: they tell files apart.
+  void name_stems() {
+    using Sets = std::map<std::string, std::vector<TensorSet*>>;  // by component and word
+    Sets numbered;
+    Sets others;
+    for (Checkpoint& checkpoint : plan_.checkpoints) {
+      const auto named = step_of_name(checkpoint.path.empty() ? place_ : std::string_view(checkpoint.path));
+      std::set<std::string> here;
+      for (TensorSet& set : checkpoint.sets) {
+        const std::string_view stem = set.stem;
+        const auto number = text::parsed<std::int64_t>(stem.substr(stem.find_last_not_of("0123456789") + 1));
+        const auto word = set.component + std::string(stem.substr(0, stem.find_last_not_of("0123456789-_.=") + 1));
+        const bool same = named && number == named->number && word != set.component && here.insert(word).second;
+        (same ? numbered : others)[word].push_back(&set);
+      }
+    }
+    for (const auto& [word, sets] : numbered) {
+      for (TensorSet* const set : sets) {
+        set->stem = others.contains(word) ? set->stem : word.substr(set->component.size());
       }
     }
   }
@@ -512,8 +532,7 @@ class Planner {
     const auto of_tensors = [](const storage::DirEntry& file) {
       return file.name.ends_with(distributed_ending) || (!tensor_ending(file.name).empty() && !is_doubtful(file.name));
     };
-    const CheckpointFolder* const root = folders_.find("");
-    const bool of_components = root != nullptr && read.contains("") && may_have_components(place_, root->is_pipeline);
+    const bool of_components = read.contains("") && may_have_components(place_, folders_.find("")->is_pipeline);
     std::vector<std::string_view> others;
     for (const auto& [path, folder] : folders_.folders) {
       const std::string_view outer = std::string_view(path).substr(0, path.find('/'));
@@ -525,45 +544,28 @@ class Planner {
       }
     }
     if (!others.empty()) {
-      plan_.remarks.add(make_problem(ProblemKind::remark, "folders in checkpoints are not read: " +
-                                                              text::first_names(others) + "; name one to read it"));
+      remark("folders in checkpoints are not read: " + text::first_names(others) + "; name one to read it");
     }
   }
 
-  void leave_out_labelled(const Candidate* chosen) {
-    for (const Candidate& candidate : labelled_) {
-      if (&candidate != chosen) {
-        leave_out(candidate.name, "its name is a label and no number");
-      }
-    }
-  }
-
-  /// Chooses the state with the greatest step among the place's own and those of the chosen checkpoints.
-  void choose_trainer_state() {
-    std::optional<std::int64_t> greatest;
-    const auto look = [&](const std::string& path) {
-      const auto step = step_of_state(path);
-      if (step && (!greatest || *step > *greatest)) {
-        greatest = step;
-        plan_.trainer_state = path;
-      }
-    };
-    look(root_.checkpoint.trainer_state);
-    for (const Checkpoint& checkpoint : plan_.checkpoints) {
-      look(checkpoint.trainer_state);
-    }
-    std::ranges::for_each(logs_alone_, look);
-    if (!plan_.trainer_state.empty() && plan_.unit == StepUnit::epoch) {
-      leave_out(plan_.trainer_state, "its log counts steps, and checkpoints epochs");
-      plan_.trainer_state.clear();
+  /// Lists the states of the place itself and of the chosen checkpoints, that with the greatest step first.
+  void list_trainer_states() {
+    std::vector<std::string>& states = plan_.trainer_states;
+    states.push_back(root_.checkpoint.trainer_state);
+    std::ranges::transform(plan_.checkpoints, std::back_inserter(states), &Checkpoint::trainer_state);
+    states.insert(states.end(), logs_alone_.begin(), logs_alone_.end());
+    const auto step_of = [this](const std::string& path) { return step_of_state(path); };
+    std::erase_if(states, [&](const std::string& path) { return !step_of(path); });
+    std::ranges::stable_sort(states, std::greater(), step_of);
+    if (!states.empty() && plan_.unit == StepUnit::epoch) {
+      leave_out(states.front(), "its log counts steps, and checkpoints epochs");
+      states.clear();
     }
   }
 
   const CheckpointFolders& folders_;
   std::string_view place_;
-  const GlobalStepOf& global_step_;
-  const StatedStepOf& stated_step_;
-  const IndexedFilesOf& indexed_files_;
+  const FileContents& contents_;
   Candidate root_;
   std::vector<Candidate> numbered_;
   std::vector<Candidate> labelled_;
@@ -574,9 +576,8 @@ class Planner {
 }  // namespace
 
 CheckpointPlan plan_checkpoints(const CheckpointFolders& folders, std::string_view place,
-                                const GlobalStepOf& global_step, const StatedStepOf& stated_step,
-                                const IndexedFilesOf& indexed_files) {
-  return Planner(folders, place, global_step, stated_step, indexed_files).plan();
+                                const FileContents& contents) {
+  return Planner(folders, place, contents).plan();
 }
 
 CheckpointPlan plan_single_file(const std::string& file, const StatedStep& stated) {
@@ -584,10 +585,7 @@ CheckpointPlan plan_single_file(const std::string& file, const StatedStep& state
   const NamedStep number = number_of({}, stated, step_of_name(name.stem)).value_or(NamedStep{});
   CheckpointPlan plan;
   plan.unit = number.unit;
-  TensorSet set;
-  set.stem = name.stem;
-  set.files.push_back(file);
-  plan.checkpoints.push_back({number.number, file, {std::move(set)}, {}});
+  plan.checkpoints.push_back({number.number, file, {{.stem = std::string(name.stem), .files = {file}}}, {}});
   return plan;
 }
 

@@ -46,12 +46,12 @@ struct CheckpointFolders {
 
 /// Files of one stem in one folder: one file, or shards.
 struct TensorSet {
-  std::string folder;
-  std::string component;  ///< Path of the folder relative to its checkpoint's, without the step, ending with `/`; or
-                          ///< empty.
-  std::string stem;
-  std::string ending;                   ///< Of its files: `.safetensors`.
-  std::uint32_t of = 0;                 ///< The number of shards by their names; 0 if the file is whole.
+  std::string folder = {};
+  std::string component = {};  ///< Path of the folder relative to its checkpoint's, without the step, ending with `/`;
+                               ///< or empty.
+  std::string stem;            ///< In a plan without the step, if its files at other steps have theirs there.
+  std::string ending = {};     ///< Of its files: `.safetensors`.
+  std::uint32_t of = 0;        ///< The number of shards by their names; 0 if the file is whole.
   std::vector<std::string> files = {};  ///< Their paths, by name. Empty if only the index exists.
   std::string index = {};               ///< The path of the shard index, or empty.
   bool main = false;                    ///< The result of `main_set`,
@@ -71,13 +71,11 @@ struct Checkpoint {
 struct CheckpointPlan {
   std::vector<Checkpoint> checkpoints;  ///< By step.
   StepUnit unit = StepUnit::step;
-  bool steps_repeat = false;                        ///< Files state one step, and so the numbers in names count.
-  std::string trainer_state;                        ///< The path of the trainer_state.json whose log counts, or empty.
+  std::optional<Problem> steps_repeat;      ///< Says that files state one step, so that the numbers in names count.
+  std::vector<std::string> trainer_states;  ///< The paths of the trainer_state.json whose logs may count. The first
+                                            ///< that can be read does: it has the greatest step.
   ProblemList remarks{limits::problems_per_trial};  ///< What is left out, and why.
 };
-
-/// Returns the step of a trainer_state.json. Nullopt if it has none.
-using GlobalStepOf = std::function<std::optional<std::int64_t>(const std::string& path)>;
 
 /// What a file itself says of its checkpoint.
 struct StatedStep {
@@ -85,15 +83,19 @@ struct StatedStep {
   std::optional<std::int64_t> epoch;
   bool foreign = false;  ///< By its first bytes the file holds no tensors.
 };
-using StatedStepOf = std::function<StatedStep(const std::string& path)>;
 
-/// Returns the files to which a shard index belongs.
-using IndexedFilesOf = std::function<std::vector<std::string>(const std::string& index)>;
+/// Tells what is in files: names alone do not.
+struct FileContents {
+  /// Returns the step of a trainer_state.json. Nullopt if it has none.
+  std::function<std::optional<std::int64_t>(const std::string& path)> global_step;
+  std::function<StatedStep(const std::string& path)> stated_step;
+  /// Returns the files to which a shard index belongs.
+  std::function<std::vector<std::string>(const std::string& index)> indexed_files;
+};
 
 /// `place`: the name of the place itself, which may have a step.
 [[nodiscard]] CheckpointPlan plan_checkpoints(const CheckpointFolders& folders, std::string_view place,
-                                              const GlobalStepOf& global_step, const StatedStepOf& stated_step,
-                                              const IndexedFilesOf& indexed_files);
+                                              const FileContents& contents);
 
 /// Returns a plan of one file only.
 [[nodiscard]] CheckpointPlan plan_single_file(const std::string& file, const StatedStep& stated);

@@ -184,10 +184,10 @@ class RowFiller {
   std::uint32_t noted(std::uint32_t id, ValueKind kind, bool fresh) {
     if (id >= last_file_.size()) {
       last_file_.push_back(nullptr);
-      in_fresh_.push_back(false);
+      kinds_.push_back(0);
     }
-    if (fresh && !in_fresh_[id]) {
-      in_fresh_[id] = true;
+    if (fresh && (kinds_[id] & bit_of(kind)) == 0) {
+      kinds_[id] |= bit_of(kind);
       fresh_.emplace_back(id, kind);
     }
     return id;
@@ -222,7 +222,7 @@ class RowFiller {
   SharedLists<TypeList> type_lists_{tables_.type_lists};
   ProblemList& problems_;
   std::vector<const CheckpointRow*> last_file_;  ///< By id of a name: the last file that has it, or null.
-  std::vector<bool> in_fresh_;                   ///< By id of a name: whether it is in `fresh_`.
+  std::vector<std::uint16_t> kinds_;             ///< By id of a name: its kinds in `fresh_`, a bit for each.
   std::vector<std::pair<std::uint32_t, ValueKind>> fresh_;
 };
 

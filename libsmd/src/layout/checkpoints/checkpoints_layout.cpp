@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <iterator>
 #include <unordered_map>
@@ -86,6 +87,26 @@ void tell_problems(const std::string& file, const TensorFileHeader& header, bool
   } else if (header.hole) {
     add(make_problem(growing ? ProblemKind::not_yet : ProblemKind::remark, ends_in_hole));
   }
+}
+
+Outcome<TrainerLog> read_log(storage::Storage& storage, const std::string& path, const std::function<bool()>* stop) {
+  Buffer buffer;
+  const auto text = read_json_text(storage, path, buffer);
+  return text ? parse_trainer_log(*text, stop) : Outcome<TrainerLog>(text.problem());
+}
+
+/// Returns the bits of the losses up to a step, by step. The Trainer logs each once, while it may evaluate again after
+/// the training, and adds a summary.
+std::vector<std::pair<std::int64_t, std::uint64_t>> losses_of(const TrainerLog& log, std::int64_t last) {
+  std::vector<std::pair<std::int64_t, std::uint64_t>> losses;
+  (void)log.for_each_step([&](std::int64_t step, std::span<const TrainerLog::Number> numbers) {
+    for (const auto& [name, value] : numbers) {
+      if (step <= last && log.names[name] == "train/loss") {
+        losses.emplace_back(step, std::bit_cast<std::uint64_t>(value));
+      }
+    }
+  });
+  return losses;
 }
 
 /// The most tensor names that are kept between looks: they take some tens of megabytes.
@@ -169,7 +190,7 @@ class CheckpointLook {
     problems_.add(std::move(folders->notes));
     std::vector<std::string> states;
     for (const auto& [path, folder] : folders->folders) {
-      if (folder.has_trainer_state() && path.find('/') == path.npos) {
+      if (folder.has_trainer_state() && path.find('/') == path.npos && (path.empty() || is_checkpoint_folder(path))) {
         states.push_back(text::path_in(path, trainer_state_name));
       }
     }
@@ -187,9 +208,7 @@ class CheckpointLook {
     for (const std::string& path : states) {
       last_state_ = std::max(last_state_, listing_->steps.find(path)->step.value_or(-1));
     }
-    for (const std::string& path : states) {
-      tell_state(path);
-    }
+    std::ranges::for_each(states, [this](const std::string& path) { tell_state(path); });
     // Those that may state the step of a checkpoint, or be none of tensors.
     std::vector<std::string> files = candidates(*folders, place_.name);
     std::erase_if(files, [](const std::string& file) { return file.ends_with(safetensors_ending); });
@@ -197,22 +216,45 @@ class CheckpointLook {
     if (Status read = do_all(readings_of(files, true)); !read) {
       return read;
     }
-    plan_ = plan_checkpoints(
-        *folders, place_.name,
-        [this](const std::string& path) {
-          const auto state = listing_->steps.find(path);
-          return state ? state->step : std::nullopt;
-        },
-        [this](const std::string& path) { return stated_by(path); },
-        [this](const std::string& path) {
-          const auto index = listing_->indexes.find_or_read(
-              storage_, path, [this](const std::string& file) { return read_index(file); });
-          const auto path_of = [&](const std::string& file) { return text::path_in(text::folder_of(path), file); };
-          // One that cannot be read may still be written. Until then it belongs to the files that count.
-          return *index ? mapped((**index).files, path_of) : mapped(listing_->rows, &CheckpointRow::path);
-        });
-    listing_->steps_repeat = listing_->steps_repeat || plan_.steps_repeat;
+    FileContents contents;
+    contents.global_step = [this](const std::string& path) {
+      const auto state = listing_->steps.find(path);
+      return state ? state->step : std::nullopt;
+    };
+    contents.stated_step = [this](const std::string& path) { return stated_by(path); };
+    contents.indexed_files = [this](const std::string& path) {
+      const auto index =
+          listing_->indexes.find_or_read(storage_, path, [this](const std::string& file) { return read_index(file); });
+      const auto path_of = [&](const std::string& file) { return text::path_in(text::folder_of(path), file); };
+      // One that cannot be read may still be written. Until then it belongs to the files that count.
+      return *index ? mapped((**index).files, path_of) : mapped(listing_->rows, &CheckpointRow::path);
+    };
+    plan_ = plan_checkpoints(*folders, place_.name, contents);
+    choose_other_state(std::move(states));
+    listing_->steps_repeat = plan_.steps_repeat ? plan_.steps_repeat : listing_->steps_repeat;
+    if (listing_->steps_repeat) {
+      problems_.add(*listing_->steps_repeat);
+    }
     return ok();
+  }
+
+  /// Chooses a state whose log may contradict the one that counts: it is of another run or attempt. Each log repeats
+  /// those before it, so most need not be read. A job that ran into the folder of a longer one wrote its state later;
+  /// where times are equal or unknown, one log is read. In folders of several runs the numbers are not the states'
+  /// steps. The newest of such states has the most to compare.
+  void choose_other_state(std::vector<std::string> states) {
+    const auto written = [this](const std::string& path) { return storage_.written_at(path).value_or(long_ago); };
+    const std::string counts = plan_.trainer_states.empty() ? std::string() : plan_.trainer_states.front();
+    std::erase_if(states, [&](const std::string& path) {
+      const auto step = listing_->steps.find(path)->step;
+      const auto named = step_of_name(text::folder_of(path));
+      return !step || path == counts || (written(path) < written(counts) && (!named || named->number == step));
+    });
+    const auto order = [&](const std::string& path) {
+      return std::pair(written(path), listing_->steps.find(path)->step);
+    };
+    const auto newest = std::ranges::max_element(states, {}, order);
+    other_state_ = newest == states.end() ? std::string() : *newest;
   }
 
   [[nodiscard]] StatedStep stated_by(const std::string& path) const {
@@ -355,15 +397,25 @@ class CheckpointLook {
     Readings readings =
         listing_->indexes.update(storage_, indexes, [this](const std::string& path) { return read_index(path); });
     append(readings, readings_of(files, false));
-    const std::vector<std::string> logs(plan_.trainer_state.empty() ? 0 : 1, plan_.trainer_state);
-    append(readings, listing_->logs.update(storage_, logs, [this](const std::string& path) {
-      Buffer buffer;
-      const auto text = read_json_text(storage_, path, buffer);
-      auto log = text ? parse_trainer_log(*text, request_.stop) : Outcome<TrainerLog>(text.problem());
+    const auto read = [this](const std::string& path) {
+      auto log = read_log(storage_, path, request_.stop);
       const auto known = before_ == nullptr ? nullptr : before_->logs.find(path);
       keeps_log_ = !log && known && *known && !request_.as_it_stands && age_of_file(path) < young;
       return keeps_log_ ? Outcome<TrainerLog>(*known) : std::move(log);
-    }));
+    };
+    listing_->log_path.clear();
+    for (const std::string& path : plan_.trainer_states) {
+      append(readings, listing_->logs.update(storage_, {path}, read));
+      if (Status done = do_all(std::exchange(readings, {})); !done) {
+        return done;
+      }
+      const auto log = listing_->logs.find(path);
+      if (*log) {
+        listing_->log_path = path;
+        break;
+      }
+      problems_.add(in_file(log->problem(), path));
+    }
     return do_all(readings);
   }
 
@@ -384,13 +436,11 @@ class CheckpointLook {
   void list_rows() {
     std::vector<CheckpointRow> rows;
     for (const Checkpoint& checkpoint : plan_.checkpoints) {
-      const auto is_whole = [&](const TensorSet& set) {
-        return std::ranges::none_of(set.files, [&](const std::string& file) {
-          const auto header = listing_->headers.find(file);
-          return header->header.cut || header->unreadable || may_grow(*header, age_of_file(file, header->written));
-        });
+      const auto is_cut = [&](const CheckpointRow& row) {
+        const auto header = listing_->headers.find(row.path);
+        return header->header.cut || header->unreadable || may_grow(*header, age_of_file(row.path, header->written));
       };
-      last_whole_ = std::ranges::all_of(checkpoint.sets, is_whole) ? checkpoint.step : last_whole_;
+      last_whole_ = std::ranges::any_of(named_rows(checkpoint), is_cut) ? last_whole_ : checkpoint.step;
     }
     if (before_ != nullptr) {
       for (const CheckpointRow& row : before_->rows) {
@@ -402,21 +452,19 @@ class CheckpointLook {
       const Completeness& state = found.emplace_back(completeness_of(checkpoint));
       choose_main_sets(checkpoint, state.settled);
     }
-    std::set<std::int64_t> whole;
+    listing_->whole.clear();
     for (std::size_t i = 0; i < found.size(); ++i) {
       add_rows_of(plan_.checkpoints[i], found[i], rows);
       if (found[i].was_whole || !(found[i].growing || found[i].partial)) {
-        whole.insert(plan_.checkpoints[i].step);
+        listing_->whole.insert(plan_.checkpoints[i].step);
       }
     }
-    listing_->whole = std::move(whole);
     for (CheckpointRow& row : rows) {
       row.id = row.id == 0 ? listing_->next_id++ : row.id;
     }
     std::ranges::sort(rows, {}, &CheckpointRow::id);
     listing_->rows = std::move(rows);
-    listing_->log_path = plan_.trainer_state;
-    listing_->log_rows = plan_.trainer_state.empty() ? std::vector<LogRow>() : list_log();
+    listing_->log_rows = listing_->log_path.empty() ? std::vector<LogRow>() : list_log();
     for (LogRow& row : listing_->log_rows) {
       const LogRow* const old = before_ == nullptr ? nullptr : before_->find_log_row(row.step);
       row.id = old != nullptr && old->numbers == row.numbers ? old->id : listing_->next_id++;
@@ -495,7 +543,7 @@ class CheckpointLook {
       if (known != nullptr && (state.growing || state.was_whole) && (!renamed || known->prefix == row.prefix)) {
         row = *known;
       } else if (known != nullptr && state.was_whole) {
-        row.main = known->main;
+        row.main = row.main && known->main;
         row.facts = known->facts;
       } else if (known != nullptr && known->same(row)) {
         row.id = known->id;
@@ -518,7 +566,8 @@ class CheckpointLook {
         set->main = &*set == main;
         set->own = set->main || main == nullptr;
         if (settled && !set->files.empty() && (main == nullptr || main->stem != set->stem)) {
-          listing_->beside.insert(set->prefix());
+          bool& further = listing_->beside[set->prefix()];
+          further = further || main != nullptr;
         }
       }
     }
@@ -529,12 +578,14 @@ class CheckpointLook {
   [[nodiscard]] std::vector<CheckpointRow> named_rows(const Checkpoint& checkpoint) const {
     std::vector<CheckpointRow> rows;
     for (const TensorSet& set : checkpoint.sets) {
-      const bool main = set.main && !listing_->beside.contains(set.prefix());
+      const auto beside = listing_->beside.find(set.prefix());
+      const bool alone = beside == listing_->beside.end();
+      const bool own = set.own && (alone || !beside->second);
       for (const std::string& file : set.files) {
         const auto header = listing_->headers.find(file);
         const bool facts = set.main && set.component.empty() && &file == &set.files.front();
-        rows.push_back({checkpoint.step, file, main ? set.component : set.prefix(), set.own, facts, header->reading,
-                        header->stamp});
+        rows.push_back({checkpoint.step, file, set.main && alone ? set.component : set.prefix(), own, facts,
+                        header->reading, header->stamp});
       }
     }
     return rows;
@@ -608,19 +659,24 @@ class CheckpointLook {
   }
 
   std::vector<LogRow> list_log() {
-    const auto log = listing_->logs.find(plan_.trainer_state);
+    const std::string& path = listing_->log_path;
+    const auto log = listing_->logs.find(path);
     if (keeps_log_) {
-      look_again_after(age_of_file(plan_.trainer_state));
-      listing_->logs.read_again(plan_.trainer_state);
+      look_again_after(age_of_file(path));
+      listing_->logs.read_again(path);
     }
-    if (!*log) {
-      problems_.add(in_file(log->problem(), plan_.trainer_state));
-      return {};
+    const std::int64_t last = listing_->steps.find(path)->step.value_or(0);
+    const auto other = other_state_.empty() ? TrainerLog() : read_log(storage_, other_state_, request_.stop);
+    if (other && !std::ranges::includes(losses_of(**log, last), losses_of(*other, last))) {
+      problems_.add(make_problem(ProblemKind::warning,
+                                 "its log counts, as that of the greatest step, but " + in_quotes(other_state_) +
+                                     " contradicts it: it is of another run, or attempt; open each folder by itself, "
+                                     "or move away what is stale",
+                                 path));
     }
     const auto remark = [&](std::uint64_t count, std::string_view what) {
       if (count != 0) {
-        problems_.add(
-            make_problem(ProblemKind::remark, std::string(what) + std::to_string(count), plan_.trainer_state));
+        problems_.add(make_problem(ProblemKind::remark, std::string(what) + std::to_string(count), path));
       }
     };
     std::size_t replaced = 0;
@@ -686,7 +742,8 @@ class CheckpointLook {
   std::int64_t last_whole_ = -1;  ///< and of a checkpoint all of whose files are complete.
   std::optional<std::chrono::steady_clock::time_point> due_;
   bool nothing_new_ = false;
-  bool keeps_log_ = false;  ///< The log is that of the look before: its file is written anew.
+  std::string other_state_;  ///< The path of the state whose log is compared with the one that counts; or empty.
+  bool keeps_log_ = false;   ///< The log is that of the look before: its file is written anew.
   std::unordered_map<std::string_view, const CheckpointRow*> known_;  ///< The rows of the look before, by path.
 };
 
@@ -819,9 +876,7 @@ class CheckpointsLayout final : public Layout {
         continue;
       }
       const std::string file = text::path_in(path, trainer_state_name);
-      Buffer buffer;
-      const auto text = read_json_text(storage, file, buffer);
-      Outcome<TrainerLog> log = text ? parse_trainer_log(*text) : text.problem();
+      auto log = read_log(storage, file, nullptr);
       if (!log && log.problem().kind == ProblemKind::damaged) {
         report(in_file(std::move(log.problem()), file));
       }
@@ -866,7 +921,9 @@ std::optional<Held> holds_checkpoints(FolderWalk& folder) {
     const Entries& entries = folder.below(name);
     return std::ranges::any_of(entries, [&](const storage::DirEntry& entry) {
       const std::string path = text::path_in(name, entry.name);
+      const auto is_log = [](const storage::DirEntry& file) { return file.name == trainer_state_name; };
       return entry.kind == storage::EntryKind::folder && !is_name_of_copy(entry.name) &&
+             !(is_checkpoint_folder(entry.name) && std::ranges::any_of(folder.below(path), is_log)) &&
              holds_files(folder.below(path), path);
     });
   };

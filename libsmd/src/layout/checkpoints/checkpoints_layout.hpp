@@ -154,9 +154,10 @@ class CheckpointListing final : public Listing {
   std::set<std::int64_t> whole;          ///< Steps of checkpoints all of whose files are, or were, there.
   std::set<std::int64_t> lacking_index;  ///< Steps of young checkpoints with shards whose index may still come.
   bool waits = false;                    ///< Some file may still be written.
-  bool steps_repeat = false;             ///< As in the plan of this look or one before, so that steps stay.
+  std::optional<Problem> steps_repeat;   ///< Of the plan of this look or one before, so that steps stay.
   /// The prefixes of sets that are not the main one beside others, in this look or one before, so that names stay.
-  std::set<std::string> beside;
+  /// True: the others have a main one.
+  std::map<std::string, bool> beside;
   std::map<std::string, FileChange, std::less<>> changes;  ///< The last change of each file.
   /// All files that matter, with their stamps; nullopt if some file has none.
   std::optional<std::map<std::string, storage::FileStamp>> seen;

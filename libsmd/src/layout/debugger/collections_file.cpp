@@ -192,6 +192,57 @@ CollectionsFile finished(Drafts&& drafts, bool nameless, ProblemList& notes) {
   return file;
 }
 
+using ReadFile = Outcome<std::shared_ptr<const KnownCollections>>;
+
+/// Collections with the state of their files, which shows whether they must be read again.
+struct DebuggerCollections final : CollectionsInfo {
+  std::vector<std::string> files;                         ///< Their names within the folder, by worker.
+  std::vector<std::optional<storage::FileStamp>> stamps;  ///< Of `files`, before they were read.
+};
+
+/// Returns whether the files are those that were read before. Without stamps, equal names mean equal content.
+bool same_files(const DebuggerCollections& before, const DebuggerCollections& now) {
+  return before.files == now.files &&
+         std::equal(before.stamps.begin(), before.stamps.end(), now.stamps.begin(), now.stamps.end(),
+                    [](const auto& a, const auto& b) { return !a || !b || a == b; });
+}
+
+/// Returns whether a copying tool may still write the file.
+bool may_grow(storage::Storage& storage, const std::string& path, std::chrono::nanoseconds half_written) {
+  const auto written = storage.written_at(path);
+  return written && storage::age_of(*written) < half_written && !storage.exists(end_marker);
+}
+
+/// Returns whether all workers that save have their collections, and there were no problems.
+bool all_there(const CollectionsInfo& info) {
+  return info.found && info.problems.empty() &&
+         static_cast<std::int64_t>(info.workers.size()) >= info.num_workers.value_or(1);
+}
+
+/// Returns worker and name of each collections file among a folder's entries, by worker. Sets `problems` to notes on
+/// other files.
+std::vector<std::pair<std::string, std::string>> collections_files(const std::vector<storage::DirEntry>& entries,
+                                                                   std::vector<Problem>& problems) {
+  std::vector<std::pair<std::string, std::string>> files;
+  ProblemList strays(limits::problems_per_trial);
+  for (const storage::DirEntry& entry : entries) {
+    std::string_view part = entry.name;
+    if (entry.kind == storage::EntryKind::folder || part.ends_with(".tmp") || is_apple_double(part)) {
+      continue;
+    }
+    if (!part.ends_with(collections_suffix) || part.size() == collections_suffix.size()) {
+      strays.add(make_problem(ProblemKind::note, "ignored: the name is not that of a collections file",
+                              text::path_in(collections_folder, entry.name)));
+      continue;
+    }
+    part.remove_suffix(collections_suffix.size());
+    files.emplace_back(worker_name(part), entry.name);
+  }
+  problems = strays.all(std::string(collections_folder));
+  std::ranges::sort(files);
+  return files;
+}
+
 }  // namespace
 
 Outcome<CollectionsFile> parse_collections_file(std::span<const std::byte> bytes, ProblemList& notes) {
@@ -288,61 +339,6 @@ Outcome<std::shared_ptr<const KnownCollections>> known_collections(std::span<con
   }
   return content;
 }
-
-namespace {
-
-using ReadFile = Outcome<std::shared_ptr<const KnownCollections>>;
-
-/// Collections with the state of their files, which shows whether they must be read again.
-struct DebuggerCollections final : CollectionsInfo {
-  std::vector<std::string> files;                         ///< Their names within the folder, by worker.
-  std::vector<std::optional<storage::FileStamp>> stamps;  ///< Of `files`, before they were read.
-};
-
-/// Returns whether the files are those that were read before. Without stamps, equal names mean equal content.
-bool same_files(const DebuggerCollections& before, const DebuggerCollections& now) {
-  return before.files == now.files &&
-         std::equal(before.stamps.begin(), before.stamps.end(), now.stamps.begin(), now.stamps.end(),
-                    [](const auto& a, const auto& b) { return !a || !b || a == b; });
-}
-
-/// Returns whether a copying tool may still write the file.
-bool may_grow(storage::Storage& storage, const std::string& path, std::chrono::nanoseconds half_written) {
-  const auto written = storage.written_at(path);
-  return written && storage::age_of(*written) < half_written && !storage.exists(end_marker);
-}
-
-/// Returns whether all workers that save have their collections, and there were no problems.
-bool all_there(const CollectionsInfo& info) {
-  return info.found && info.problems.empty() &&
-         static_cast<std::int64_t>(info.workers.size()) >= info.num_workers.value_or(1);
-}
-
-/// Returns worker and name of each collections file among a folder's entries, by worker. Sets `problems` to notes on
-/// other files.
-std::vector<std::pair<std::string, std::string>> collections_files(const std::vector<storage::DirEntry>& entries,
-                                                                   std::vector<Problem>& problems) {
-  std::vector<std::pair<std::string, std::string>> files;
-  ProblemList strays(limits::problems_per_trial);
-  for (const storage::DirEntry& entry : entries) {
-    std::string_view part = entry.name;
-    if (entry.kind == storage::EntryKind::folder || part.ends_with(".tmp") || is_apple_double(part)) {
-      continue;
-    }
-    if (!part.ends_with(collections_suffix) || part.size() == collections_suffix.size()) {
-      strays.add(make_problem(ProblemKind::note, "ignored: the name is not that of a collections file",
-                              text::path_in(collections_folder, entry.name)));
-      continue;
-    }
-    part.remove_suffix(collections_suffix.size());
-    files.emplace_back(worker_name(part), entry.name);
-  }
-  problems = strays.all(std::string(collections_folder));
-  std::ranges::sort(files);
-  return files;
-}
-
-}  // namespace
 
 std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storage,
                                                         std::shared_ptr<const CollectionsInfo> before,

@@ -202,6 +202,7 @@ Outcome<DebuggerListing> list_index(storage::Storage& storage, const DebuggerLis
   open = {};
   // First: if the job ends during the listing, it must not appear ended with its last steps missing.
   listing.ended = storage.exists(end_marker);
+  listing.ended_at = listing.ended ? storage.written_at(end_marker) : std::nullopt;
   if (storage.remote()) {
     return list_remote(storage, std::move(listing), before, since);
   }

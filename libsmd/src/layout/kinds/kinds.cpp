@@ -131,10 +131,6 @@ std::vector<std::string> find_trials(FolderWalk& walk, std::string_view only) {
 
 }  // namespace smd::detail::layout
 
-namespace smd {
-
-std::vector<LayoutTraits> layouts() {
+std::vector<smd::LayoutTraits> smd::layouts() {
   return detail::mapped(detail::layout::kinds(), &detail::layout::LayoutKind::traits);
 }
-
-}  // namespace smd

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <span>
 
@@ -58,10 +57,9 @@ std::optional<std::string> yaml_scalar(std::string_view scalar) {
 }  // namespace
 
 void read_hyperparameters(storage::Storage& storage, Extras& extras) {
-  constexpr std::array<std::string_view, 2> names = {"hparams.yaml", "args.yaml"};
   constexpr std::size_t most = std::size_t{1} << 20;
-  for (const std::string_view name : names) {
-    const auto first = read_first_bytes(storage, std::string(name), most);
+  for (const char* const name : {"hparams.yaml", "args.yaml"}) {
+    const auto first = read_first_bytes(storage, name, most);
     const auto bytes = first ? std::span(*first) : std::span<const std::byte>();
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     extras.hyperparameter_records += text.empty() ? 0 : 1;

@@ -18,7 +18,6 @@
 #include <cmath>
 #include <cstring>
 #include <span>
-#include <utility>
 
 namespace smd::detail::layout {
 
@@ -244,15 +243,19 @@ class MetricTaker {
     return std::nullopt;
   }
 
+  /// Returns the length of the line at the beginning of a text, with its end; nullopt if it does not end in it.
+  static std::optional<std::size_t> line_length(std::string_view text) noexcept {
+    const std::size_t end = text.find('\n');
+    return end == text.npos ? std::nullopt : std::optional(end + 1);
+  }
+
   void leave_out_line(ForwardReader& reader, std::string why) {
     damage(reader.offset(), std::move(why));
+    std::optional<std::size_t> length;
     do {
-      if (const std::size_t end = reader.text().find('\n'); end != std::string_view::npos) {
-        reader.skip(end + 1);
-        break;
-      }
-      reader.skip(reader.text().size());
-    } while (!request_.stopped() && reader.more());
+      length = line_length(reader.text());
+      reader.skip(length.value_or(reader.text().size()));
+    } while (!length && !request_.stopped() && reader.more());
     in_line_ = request_.stopped();
   }
 
@@ -281,9 +284,11 @@ class MetricTaker {
     const bool quoted = row.find('"') != row.npos;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (cursor_.header[i] != no_id) {
-        cells_.push_back(cell_of(cursor_.header[i], fields[i]));
-        cells_.back().text = needs_digits(cells_.back()) ? fields[i] : cells_.back().text;
-        cells_.back().at = quoted ? row.npos : static_cast<std::size_t>(fields[i].data() - row.data());
+        const text::LoggedText value = text::logged_text(fields[i]);
+        Cell& cell = cells_.emplace_back();
+        cell = {cursor_.header[i], value.number.has_value(), value.number.value_or(0)};
+        cell.text = value.logged && (!value.number || needs_digits(cell)) ? fields[i] : std::string_view();
+        cell.at = quoted ? row.npos : static_cast<std::size_t>(fields[i].data() - row.data());
       }
     }
     learn(row);
@@ -295,14 +300,6 @@ class MetricTaker {
   [[nodiscard]] bool needs_digits(const Cell& cell) const {
     return cell.is_number && std::abs(cell.number) >= text::most_exact_whole &&
            (cursor_.columns[cell.column].rank || cursor_.names[cell.column] == place_.step_name);
-  }
-
-  static Cell cell_of(std::uint32_t column, std::string_view field) noexcept {
-    const text::LoggedText value = text::logged_text(field);
-    return {.column = column,
-            .is_number = value.number.has_value(),
-            .number = value.number.value_or(0),
-            .text = value.logged && !value.number ? field : std::string_view()};
   }
 
   static std::string column_name(const std::vector<std::string_view>& fields, std::size_t i) {
@@ -405,11 +402,7 @@ class MetricTaker {
         }
         return;
       }
-      const std::size_t line_end = text.find('\n');
-      std::optional<std::size_t> length;
-      if (!lines || line_end != text.npos) {
-        length = lines ? std::optional(line_end + 1) : object_length(text);
-      }
+      const auto length = lines ? line_length(text) : object_length(text);
       if (!length && text.size() <= limits::row_bytes && reader.more()) {
         continue;
       }
@@ -850,8 +843,23 @@ class MetricTaker {
         take_number(cell.column, *step, cell.number, time);
       } else if (!cell.text.empty()) {
         ++column.texts;
+        const std::pair text(*step, std::hash<std::string_view>()(cell.text));
+        if (column.last_text && *step <= column.last_text->first) {
+          count_repeated(column, column.last_text->first, *step, text.second != column.last_text->second);
+        }
+        column.last_text = text;
       }
     }
+  }
+
+  /// Counts a value that is at the step of the one before, or at an earlier one. Returns whether it supersedes it.
+  static bool count_repeated(MetricColumn& column, std::int64_t last_step, std::int64_t step, bool differs) {
+    const double back = differs ? static_cast<double>(last_step) - static_cast<double>(step) : 0;
+    const bool other = differs && step == last_step;
+    column.others += other ? 1 : 0;
+    column.last_step = std::max(column.last_step, last_step);
+    column.back = std::max(column.back, back);
+    return other;
   }
 
   [[nodiscard]] static ValueKind kind_of(const MetricColumn& column) noexcept {
@@ -872,14 +880,9 @@ class MetricTaker {
     const ReturnedNumbers* const before = found == returned_.end() ? nullptr : &found->second;
     rows_.writer().set_seen(before != nullptr && returned.count < before->count);
     if (series.has_value && series.last_bits && step <= series.last_step) {
-      const bool again = step == series.last_step;
-      const bool differs = bits != series.last_bits;
-      const double back = differs ? static_cast<double>(series.last_step) - static_cast<double>(step) : 0;
-      column.again += again ? 1 : 0;
-      column.others += again && differs ? 1 : 0;
-      column.lost += again && differs && !std::isfinite(std::bit_cast<double>(*series.last_bits)) ? 1 : 0;
-      column.last_step = std::max(column.last_step, series.last_step);
-      column.back = std::max(column.back, back);
+      const bool other = count_repeated(column, series.last_step, step, bits != series.last_bits);
+      column.again += step == series.last_step ? 1 : 0;
+      column.lost += other && !std::isfinite(std::bit_cast<double>(*series.last_bits)) ? 1 : 0;
     }
     if (rows_.take_number(series, kind_of(column), step, Dtype::float64, bits, time)) {
       returned.add(step, bits);
@@ -903,13 +906,12 @@ class MetricTaker {
   std::uint64_t rows_before_threads_ = 4096;  ///< So many must be in the form, so that threads are worth it.
   std::vector<Cell> alike_;                   ///< The cells of a row in that form.
   /// What they are: indexes in `alike_`.
-  struct Plan {
+  struct {
     bool ready = false;  ///< Each tensor has had a number, and the step is there if there is one.
     std::optional<std::size_t> step, time, epoch;
     std::vector<std::size_t> cells;  ///< Values of tensors.
     std::vector<SeriesRows::Number> numbers;
-  };
-  Plan plan_;
+  } plan_;
   unsigned learned_in_vain_ = 0;         ///< How often the form was learned since the last row in one.
   std::uint32_t previous_ = no_id;       ///< The column of the previous name.
   std::vector<std::uint32_t> place_of_;  ///< By column: its place in the header, or in `cells_`.

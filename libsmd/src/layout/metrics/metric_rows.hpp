@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace smd::detail::layout {
@@ -33,8 +34,10 @@ struct MetricColumn {
   std::uint64_t lost = 0;            ///< Of these: numbers that supersede NaN or an infinity.
   std::int64_t last_step = 0;        ///< The greatest before a number that is not at a later step.
   double back = 0;                   ///< The most steps that were gone back to a number that differs.
-  std::uint32_t next = no_id;        ///< The one that followed last time.
-  std::uint32_t series = no_id;      ///< Its id in the table of series, once it had a number.
+  /// The step and a hash of the last text. Texts that differ are counted as numbers are, in `others` and `back`.
+  std::optional<std::pair<std::int64_t, std::size_t>> last_text = {};
+  std::uint32_t next = no_id;    ///< The one that followed last time.
+  std::uint32_t series = no_id;  ///< Its id in the table of series, once it had a number.
 };
 
 /// The numbers of a series that were returned: how many, and hashes of them and their steps.

@@ -121,9 +121,10 @@ Outcome<std::string> choose_file(storage::Storage& storage, const Opening& place
   return chosen;
 }
 
-/// Names of columns that tell which of several runs or workers a row is of.
+/// Names of columns that tell which of several runs or workers a row is of, and of those that tell splits of the data.
 constexpr auto run_columns = std::to_array<std::string_view>(
     {"client", "client_id", "fold", "local_rank", "process_index", "rank", "seed", "worker", "worker_id"});
+constexpr auto split_columns = std::to_array<std::string_view>({"mode", "phase", "split", "stage"});
 
 /// `exact`: with the numbers of repeated rows, of which a follower would say each.
 void add_notes(const MetricCursor& cursor, bool exact, ProblemList& notes) {
@@ -153,9 +154,15 @@ void add_notes(const MetricCursor& cursor, bool exact, ProblemList& notes) {
   bool any_loss = false;
   std::array<std::uint64_t, 2> repeated{};  // rows with another value, where many steps have several; then of losses
   std::array<std::uint64_t, 2> lost{};
-  std::string_view apart;  // the first column that tells such rows apart
-  bool turns = false;      // where it changes, the step goes back over more than half of all
-  std::string_view empty;  // the first column of a loss without a value
+  std::string_view apart;      // the first column that tells such rows apart
+  bool turns = false;          // where it changes, the step goes back over more than half of all,
+  std::array<bool, 2> back{};  // and so it does in a column of numbers; then in one of losses
+  std::string_view empty;      // the first column of a loss without a value
+  std::uint64_t changes = 0;   // of the split of the data, at the same step
+  for (const std::string_view name : split_columns) {
+    const std::uint32_t id = cursor.names.find(name);
+    changes = std::max(changes, id == no_id ? 0 : cursor.columns[id].others);
+  }
   for (std::uint32_t id = 0; id < cursor.columns.size(); ++id) {
     const MetricColumn& column = cursor.columns[id];
     const bool loss = column.role == MetricColumn::Role::tensor && text::is_loss_name(cursor.names[id]);
@@ -164,17 +171,19 @@ void add_notes(const MetricCursor& cursor, bool exact, ProblemList& notes) {
       empty = empty.empty() ? cursor.names[id] : empty;
     }
     const std::uint64_t steps = column.numbers - column.again;
-    if (steps >= 3 && column.others >= 3 && 2 * column.others >= steps) {
+    const bool many = 2 * column.others >= steps || (column.others <= changes && 2 * column.others >= changes);
+    if (steps >= 3 && column.others >= 3 && many) {
       repeated[loss ? 1 : 0] = std::max(repeated[loss ? 1 : 0], column.others);
       lost[loss ? 1 : 0] += column.lost;
     }
-    const bool of_run = contains(run_columns, cursor.names[id]);
+    const bool of_run = contains(run_columns, cursor.names[id]) || contains(split_columns, cursor.names[id]);
     // A job that is resumed goes back less.
-    const bool turned =
-        of_run && 2 * column.back > static_cast<double>(std::max(column.last_step, cursor.last_step.value_or(0)));
-    if ((turned && !turns) || (apart.empty() && column.others != 0 && (of_run || cursor.names[id] == "batch"))) {
+    const bool turned = 2 * column.back > static_cast<double>(std::max(column.last_step, cursor.last_step.value_or(0)));
+    back[loss ? 1 : 0] = back[loss ? 1 : 0] || (turned && !of_run && column.series != no_id);
+    if ((turned && of_run && !turns) ||
+        (apart.empty() && column.others != 0 && (of_run || cursor.names[id] == "batch"))) {
       apart = cursor.names[id];
-      turns = turned;
+      turns = turned && of_run;
     }
     if (column.texts != 0 && column.role != MetricColumn::Role::wall_time) {  // these have a note of their own
       const std::string text = fmt::format("'{}': {} not numeric and left out", printable(cursor.names[id]),
@@ -191,6 +200,7 @@ void add_notes(const MetricCursor& cursor, bool exact, ProblemList& notes) {
     notes.add({ProblemKind::note, {}, {}, text, {}, std::string(empty)});
   }
   const std::size_t of = any_loss ? 1 : 0;
+  turns = turns && back[of];
   if (turns || (repeated[of] != 0 && (any_loss || !apart.empty()))) {
     exact = exact && !turns;  // rows at earlier steps are not counted
     std::string text = exact ? text::counted(repeated[of], "row") : "rows";

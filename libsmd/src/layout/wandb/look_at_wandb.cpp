@@ -17,7 +17,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -29,8 +28,6 @@ namespace {
 using wire::FlatJson;
 using wire::WandbRecord;
 
-constexpr std::array<std::string_view, 3> global_step_names = {"trainer/global_step", "train/global_step",
-                                                               "global_step"};
 constexpr std::string_view own_step = "_step";
 
 std::optional<std::int64_t> whole_of(const FlatJson::Value& value) noexcept {
@@ -44,9 +41,7 @@ class WandbTaker {
 
  public:
   WandbTaker(WandbCursor& cursor, const LookRequest& request, LoadedSteps& loaded)
-      : cursor_(cursor), request_(request), rows_(cursor, loaded) {
-    cursor_.candidates.resize(global_step_names.size());
-  }
+      : cursor_(cursor), request_(request), rows_(cursor, loaded) {}
 
   /// Reads what is new in a file. Returns why the file is refused.
   std::optional<Problem> read(storage::Storage& storage, std::uint32_t id) {
@@ -120,11 +115,6 @@ class WandbTaker {
   }
 
  private:
-  struct Place {
-    std::uint64_t offset = 0;
-    std::uint64_t length = 0;
-  };
-
   void add_problem(ProblemKind kind, std::string text) {
     cursor_.files[file_].problems.add({kind, {}, place_.offset, std::move(text)});
   }
@@ -273,7 +263,7 @@ class WandbTaker {
     for (const auto& [id, value] : items_) {
       if (is_number(*value)) {
         numbers_.push_back(number_of(id, *value));
-        has_loss = has_loss || *cursor_.facts[id].loss;
+        has_loss = has_loss || cursor_.facts[id].loss;
       }
     }
     if (numbers_.size() != items_.size() || !rows_.take_alike(numbers_, step_, time_)) {
@@ -298,6 +288,7 @@ class WandbTaker {
       WandbFacts& facts = cursor_.facts.emplace_back();
       facts.rank = static_cast<std::size_t>(std::ranges::find(global_step_names, name) - global_step_names.begin());
       facts.number = cursor_.whole.contains(std::string(name));
+      facts.loss = text::is_loss_name(name);
       facts.role = name == "_timestamp"    ? Role::timestamp
                    : name == own_step      ? Role::own_step
                    : name.starts_with('_') ? Role::nothing
@@ -342,9 +333,6 @@ class WandbTaker {
                   fmt::format("a value of '{}' is {}, unlike the first ones: it is {}", printable(name),
                               beyond ? "a whole number that no float64 has" : "no whole number",
                               beyond ? "rounded" : "a float64"));
-    }
-    if (!facts.loss) {
-      facts.loss = text::is_loss_name(name);
     }
     const double number = null ? std::numeric_limits<double>::quiet_NaN() : value.number;
     return {id, ValueKind::number, whole ? Dtype::int64 : Dtype::float64,
@@ -488,7 +476,10 @@ class WandbTaker {
   std::vector<std::pair<std::uint32_t, const FlatJson::Value*>> items_;  ///< Of a record: ids of names, values.
   std::vector<SeriesRows::Number> numbers_;
   std::uint32_t file_ = 0;
-  Place place_;
+  struct {
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+  } place_;
   std::int64_t step_ = 0;
   double time_ = 0;
 };
@@ -592,19 +583,12 @@ Outcome<RunFiles> list_run_files(storage::Storage& storage, const Opening& place
     files.paths.push_back(place.file);
     return files;
   }
-  const auto sorted = [&](const std::string& folder) {
-    auto entries = storage.list(folder);
-    if (entries) {
-      std::sort(entries->begin(), entries->end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-    }
-    return entries;
-  };
-  const auto entries = sorted({});
+  const auto entries = storage.list({});
   if (!entries) {
     return entries.problem();
   }
   return find_run_files(*entries, [&](const std::string& folder) {
-    auto below = sorted(folder);
+    auto below = storage.list(folder);
     return below ? *std::move(below) : Entries();
   });
 }

@@ -5,11 +5,13 @@
 #include "layout/layout_kind.hpp"
 #include "layout/series_rows.hpp"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,7 +32,7 @@ struct WandbFacts {
   bool number = false;        ///< An earlier reading found numbers: its nulls are NaN.
   bool left_out = false;      ///< Nulls were left out: no number had come yet.
   bool known_whole = false;   ///< `whole` was asked for.
-  std::optional<bool> loss;   ///< Whether it is the name of a loss; nullopt: nobody has asked.
+  bool loss = false;          ///< It is the name of a loss.
   bool whole = false;         ///< Its numbers are int64.
   bool beyond = false;        ///< It had a whole number that no double has.
   bool real = false;          ///< It had a number that is not whole.
@@ -39,6 +41,9 @@ struct WandbFacts {
   std::uint64_t nulls = 0;
   std::uint64_t texts = 0;  ///< Values that are no numbers.
 };
+
+inline constexpr std::array<std::string_view, 3> global_step_names = {"trainer/global_step", "train/global_step",
+                                                                      "global_step"};
 
 /// What could be the step of all records: a name.
 struct StepCandidate {
@@ -61,7 +66,7 @@ struct WandbCursor : SeriesCursor {
   // Choices about the whole run:
   std::optional<std::string> step_name;  ///< Empty: the SDK's own; nullopt: not yet known, and there are no rows.
   std::map<std::string, bool> whole;     ///< Names with numbers, and whether these are int64.
-  std::vector<StepCandidate> candidates;
+  std::array<StepCandidate, global_step_names.size()> candidates;
   bool has_losses = false;
   bool had_step = false;           ///< A record had the step of that name.
   bool waits = false;              ///< For such a record: all is read again when a file changes.

@@ -53,10 +53,13 @@ RunFiles find_run_files(const Entries& entries, const std::function<Entries(cons
   RunFiles found;
   for (const storage::DirEntry& entry : entries) {
     if (entry.kind != storage::EntryKind::folder && is_run_file(entry.name)) {
-      (found.paths.empty() ? found.paths : found.left_out).push_back(entry.name);
+      found.left_out.push_back(entry.name);
     }
   }
-  if (!found.paths.empty()) {
+  if (!found.left_out.empty()) {
+    std::ranges::sort(found.left_out);
+    found.paths.push_back(found.left_out.front());
+    found.left_out.erase(found.left_out.begin());
     return found;
   }
   std::vector<std::pair<std::string, std::string>> runs;  // folder, file
@@ -64,7 +67,8 @@ RunFiles find_run_files(const Entries& entries, const std::function<Entries(cons
     if (entry.kind != storage::EntryKind::folder || !is_run_folder(entry.name)) {
       continue;
     }
-    const Entries files = list(entry.name);
+    Entries files = list(entry.name);
+    std::ranges::sort(files, {}, &storage::DirEntry::name);
     const auto file = std::find_if(files.begin(), files.end(), [](const storage::DirEntry& one) {
       return one.kind != storage::EntryKind::folder && is_run_file(one.name);
     });
@@ -81,8 +85,8 @@ RunFiles find_run_files(const Entries& entries, const std::function<Entries(cons
   return found;
 }
 
-RunFileReader::Found RunFileReader::tell(ProblemKind kind, std::string text) {
-  problem_ = {kind, {}, reader_.offset(), std::move(text)};
+RunFileReader::Found RunFileReader::tell(std::string text) {
+  problem_ = damaged(std::move(text), reader_.offset());
   open_ = false;
   return Found::problem;
 }
@@ -113,9 +117,13 @@ RunFileReader::Found RunFileReader::next() {
       }
       chunk = damaged("a chunk would end past the end of the file, but others begin within it");
     }
+    const bool whole = rest.size() == left || request_.as_it_stands;  // else the hole may still be filled
+    if (chunk && chunk->type == wire::WandbChunk::Type::none && whole &&
+        std::ranges::any_of(rest, [](std::byte byte) { return byte != std::byte{}; })) {
+      chunk = damaged("zeros where a chunk should begin, with data behind them");
+    }
     if (!chunk) {
-      const Found found =
-          tell(ProblemKind::damaged, chunk.problem().text + "; what its block has left, and its record, are left out");
+      const Found found = tell(chunk.problem().text + "; what its block has left, and its record, are left out");
       zeros_.reset();
       skipping_ = true;
       resume_ = reader_.offset() + left;  // also what the file does not have yet
@@ -144,11 +152,11 @@ std::optional<RunFileReader::Found> RunFileReader::take_chunk(const wire::WandbC
   const std::size_t bytes = wire::wandb_header_bytes + chunk.payload.size();
   if (chunk.begins() && open_) {
     resume_ = reader_.offset();
-    return tell(ProblemKind::damaged, "a record begins within another, which is left out");
+    return tell("a record begins within another, which is left out");
   }
   if (!chunk.begins() && !open_) {
     if (!skipping_) {
-      (void)tell(ProblemKind::damaged, "the rest of a record whose beginning is not there");
+      (void)tell("the rest of a record whose beginning is not there");
     }
     reader_.skip(bytes);
     resume_ = reader_.offset();
@@ -170,7 +178,7 @@ std::optional<RunFileReader::Found> RunFileReader::take_chunk(const wire::WandbC
       joined_ = {};
       skipping_ = true;
       resume_ = reader_.offset();
-      const Found found = tell(ProblemKind::damaged, "a record is longer than the limit (json_bytes)");
+      const Found found = tell("a record is longer than the limit (json_bytes)");
       problem_.offset = begin_;
       return found;
     }

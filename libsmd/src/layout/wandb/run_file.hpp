@@ -64,7 +64,7 @@ class RunFileReader {
  private:
   /// Nullopt: it goes on.
   std::optional<Found> take_chunk(const wire::WandbChunk& chunk);
-  Found tell(ProblemKind kind, std::string text);
+  Found tell(std::string text);
 
   ForwardReader reader_;
   const LookRequest& request_;

@@ -32,15 +32,31 @@ std::string tensor_file(const std::string& tensor) {
   return static_cast<char>(header.size()) + std::string(7, '\0') + header + std::string(4, '\0');
 }
 
-/// The bytes of a file of PyTorch, in the stream form, with two numbers below 65536 and no tensor.
-std::string torch_file(int epoch, int iter) {
-  const auto number = [](int value) {  // BININT2
-    return std::string{'M', static_cast<char>(value % 256), static_cast<char>(value / 256)};
-  };
+/// The opcode of a number below 65536: BININT2.
+std::string bin_int2(int value) {
+  return std::string{'M', static_cast<char>(value % 256), static_cast<char>(value / 256)};
+}
+
+/// The bytes of a file of PyTorch, in the stream form. `keys`: of the storages, which are to be appended.
+std::string torch_stream(const std::string& object, const std::string& keys) {
   const auto pickle = [](const std::string& opcodes) { return "\x80\x02" + opcodes + "."; };
-  return pickle("\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19") + pickle(number(1001)) +
-         pickle("}U\x0dlittle_endian\x88s") +
-         pickle("}U\005epoch" + number(epoch) + "sU\004iter" + number(iter) + "s") + pickle("]");
+  return pickle("\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19") + pickle(bin_int2(1001)) +
+         pickle("}U\x0dlittle_endian\x88s") + pickle(object) + pickle(keys);
+}
+
+/// A file of PyTorch with two numbers and no tensor.
+std::string torch_file(int epoch, int iter) {
+  return torch_stream("}U\005epoch" + bin_int2(epoch) + "sU\004iter" + bin_int2(iter) + "s", "]");
+}
+
+/// A file of PyTorch with a number `epoch` and a tensor `best_acc` of one float32.
+std::string scored_file() {
+  const std::string storage = "(U\007storagectorch\nFloatStorage\nU\0010U\003cpuM\x01" + std::string(1, '\0') + "NtQ";
+  const std::string sizes = bin_int2(1) + "\x85";
+  return torch_stream("}U\005epoch" + bin_int2(1) + "sU\010best_accctorch._utils\n_rebuild_tensor_v2\n(" + storage +
+                          bin_int2(0) + sizes + sizes + "\x89}tRs",
+                      "]U\0010a") +
+         "\x01" + std::string(7, '\0') + std::string(4, '\0');
 }
 
 std::string shard_index() {
@@ -90,6 +106,16 @@ class SavedRun {
   [[nodiscard]] const Texts& held() const { return held_; }
   [[nodiscard]] bool has(ProblemKind kind) const {
     return std::ranges::any_of(listing_->notes.kept(), [&](const auto& note) { return note.kind == kind; });
+  }
+  /// Whether a note, or the name of its file, has these words in it.
+  [[nodiscard]] bool says(const std::string& words) const {
+    return std::ranges::any_of(listing_->notes.kept(), [&](const auto& note) {
+      return (note.file + ": " + note.text).find(words) != std::string::npos;
+    });
+  }
+  [[nodiscard]] Texts collection(const std::string& name) const {
+    const auto found = collections_->collections->find(name);
+    return found == collections_->collections->end() ? Texts() : found->second.tensor_names;
   }
 
   LookRequest request;  ///< Of all looks.
@@ -189,6 +215,73 @@ TEST_CASE("a file has the same names at every step, with and without an optimize
   }
 }
 
+TEST_CASE("the number of a checkpoint in its files' names stands in no tensor's name") {
+  const auto write = [](SavedRun& run, const std::string& step, const Texts& files) {
+    for (const std::string& file : files) {
+      run.write("step_" + step + "/" + file + ".safetensors", tensor_file("w"), old_age);
+    }
+  };
+  SavedRun run;
+  write(run, "100", {"net_000100", "optim_step100"});
+  const Texts first{"100 net/w", "100 optim_step/w"};
+  CHECK(run.look() == first);
+  write(run, "200", {"net_000200", "optim_step200"});
+  CHECK(run.look() == Texts{"200 net/w", "200 optim_step/w"});
+  write(run, "300", {"net_000300"});
+  CHECK(run.look() == Texts{"300 net/w"});
+  SavedRun shards;
+  write(shards, "100", {"net_100-00001-of-00002", "optim_100"});
+  CHECK(shards.look() == Texts{"100 net/w", "100 optim/w"});
+  CHECK(shards.says("step_100/net_100-00002-of-00002.safetensors: is not there"));
+  SUBCASE("other numbers tell files apart, and so do those of files that have none at some step") {
+    SavedRun parts;
+    write(parts, "1", {"net_1", "net_2"});
+    write(parts, "2", {"net_1", "net_2"});
+    CHECK(parts.look() == Texts{"1 net_1/w", "1 net_2/w", "2 net_1/w", "2 net_2/w"});
+    SavedRun second;
+    write(second, "1", {"net", "net_1"});
+    CHECK(second.look() == Texts{"1 net/w", "1 net_1/w"});
+    SavedRun twice;
+    write(twice, "1", {"net_01", "net_1"});
+    CHECK(twice.look() == Texts{"1 net_01/w", "1 net_1/w"});
+  }
+}
+
+TEST_CASE("the collections of a tensor do not depend on which step comes first") {
+  for (const std::string& step : Texts{"10", "20"}) {
+    CAPTURE(step);
+    SavedRun run;
+    run.write("step_10/net.pt", scored_file(), old_age);
+    run.write("step_20/net.pt", scored_file(), old_age);
+    run.write("step_" + step + "/optim.safetensors", tensor_file("c"), old_age);
+    CHECK(run.look().size() == 4);  // the number `epoch` is one of the file that is alone
+    CHECK(run.collection("scalars") == Texts{"epoch", "net/best_acc"});
+  }
+}
+
+TEST_CASE("what is beside the model at one step is a weight of it at none") {
+  const std::string net = tensor_file("fc.weight");
+  for (const std::string& step : Texts{"10", "20"}) {
+    for (const bool followed : {false, true}) {
+      CAPTURE(step);
+      CAPTURE(followed);
+      SavedRun run;
+      run.write("step_10/ema.safetensors", net, old_age);
+      run.write("step_20/ema.safetensors", net, old_age);
+      if (followed) {
+        run.look();
+      }
+      run.write("step_" + step + "/model.safetensors", net, old_age);
+      run.look();
+      Texts right{"10 ema/fc.weight", "20 ema/fc.weight", step + " fc.weight"};
+      std::ranges::sort(right);
+      CHECK(run.held() == right);
+      CHECK(run.collection("weights") == Texts{"fc.weight"});
+      CHECK(run.collection("all") == Texts{"ema/fc.weight", "fc.weight"});
+    }
+  }
+}
+
 TEST_CASE("a step that files with other numbers in their names state is none, also once it is followed") {
   const auto write = [](SavedRun& run, const std::string& name, int epoch, int step) {
     run.write(name, torch_file(epoch, step), old_age);
@@ -199,12 +292,15 @@ TEST_CASE("a step that files with other numbers in their names state is none, al
   write(run, "epoch_2.pt", 2, 499);  // one of two may be a copy
   run.look();
   CHECK(run.held() == Texts{"499 epoch", "499 iter"});
+  CHECK_FALSE(run.says("the numbers in names count"));
   write(run, "epoch_3.pt", 3, 499);
   const Texts all{"1 epoch", "1 iter", "2 epoch", "2 iter", "3 epoch", "3 iter"};
   CHECK(run.look() == all);
   CHECK(run.held() == all);
+  CHECK(run.says("the numbers in names count"));
   run.remove("epoch_1.pt");
   run.look();
+  CHECK(run.says("the numbers in names count"));
   CHECK(run.held() == Texts{"2 epoch", "2 iter", "3 epoch", "3 iter"});
   SavedRun of_names;
   write(of_names, "ckpt_100.pt", 0, 0);
@@ -242,6 +338,36 @@ TEST_CASE("a log that its Trainer writes anew in place gives only what is new") 
   run.write("trainer_state.json", state(3), young_age);
   CHECK(run.look() == Texts{"3 train/loss"});
   CHECK(run.held() == Texts{"1 train/loss", "2 train/loss", "3 train/loss"});
+}
+
+TEST_CASE("a log that cannot be read gives way to the one before it, and one of another run is named") {
+  const auto state = [](int step, const std::string& losses) {
+    return fmt::format(R"({{"global_step":{},"log_history":[{}]}})", step, losses);
+  };
+  const std::string first = R"({"step":5,"loss":1.0},{"step":10,"loss":0.5})";
+  const std::string whole = state(20, first + R"(,{"step":20,"loss":0.25})");
+  SavedRun run;
+  run.write("checkpoint-10/trainer_state.json", state(10, first), 3 * old_age);
+  CHECK(run.look() == Texts{"10 train/loss", "5 train/loss"});
+  run.write("checkpoint-20/trainer_state.json", whole.substr(0, whole.size() - 5), 2 * old_age);
+  run.request.as_it_stands = true;
+  CHECK(run.look().empty());
+  CHECK(run.held() == Texts{"10 train/loss", "5 train/loss"});
+  CHECK(run.has(ProblemKind::damaged));
+  run.write("checkpoint-20/trainer_state.json", whole, 2 * old_age);
+  CHECK(run.look() == Texts{"20 train/loss"});
+  CHECK_FALSE(run.has(ProblemKind::damaged));
+  run.write("checkpoint-10/trainer_state.json", state(10, first), old_age);  // a copy of a whole run, in any order
+  run.look();
+  CHECK_FALSE(run.has(ProblemKind::warning));
+  run.write("trainer_state.json", state(15, first + R"(,{"step":15,"train_runtime":7.5})"), young_age);
+  run.look();
+  CHECK_FALSE(run.has(ProblemKind::warning));
+  run.write("trainer_state.json", state(15, R"({"step":5,"loss":1.0},{"step":10,"loss":NaN})"), young_age);
+  CHECK(run.look().empty());
+  CHECK(run.has(ProblemKind::warning));
+  CHECK(run.says("checkpoint-20/trainer_state.json: its log counts"));
+  CHECK(run.says("'trainer_state.json' contradicts it"));
 }
 
 TEST_CASE("shards that are removed one by one are no damage, with and without an index") {
