@@ -55,8 +55,8 @@ bool has_word(const std::string& name, std::initializer_list<std::string_view> k
   return std::ranges::find_first_of(words, known) != words.end();
 }
 
-// Whether a gradient is that of a bias: `gradient/0.bias`, `grads/linear/b`, `gradients/dense/BiasAdd_grad:0`. What is
-// added to scores of attention by position, as `attention_biases` and `rel_pos_bias`, is none.
+// Whether a gradient is that of a bias: `gradient/0.bias`, `grads/linear/b`, `gradients/dense/BiasAdd_grad:0`. What a
+// model adds to scores of attention by position, as `attention_biases` and `rel_pos_bias`, does not count.
 bool is_of_bias(const std::string& gradient) {
   const std::string name = gradient.substr(0, gradient.find(':'));
   return name.ends_with("/b") || name.ends_with(".b") ||

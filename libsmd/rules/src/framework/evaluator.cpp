@@ -306,8 +306,9 @@ void Evaluator::tick(double seconds, bool new_data, GlobalStep whole) {
 void Evaluator::finish(bool complete) {
   impl_->start();
   impl_->catch_up(true);
-  const bool ended = impl_->ended();  // before a look at what is not evaluated
-  if (!complete) {                    // warnings are about what has come by now, also since the last evaluated step
+  const bool ended = impl_->ended();  // asked before a snapshot with steps that are not evaluated
+  // Warnings name the steps of the last snapshot, too.
+  if (!complete) {
     impl_->freeze(TrialSnapshot::last);
   }
   for (RuleRun& run : impl_->runs) {
